@@ -97,7 +97,7 @@ const SYLLABLES = "ba ce di fo gu ka le mi no pu ra se ti vo xu za bre clo dra f
 const WORDS = 20_000;
 
 export interface BenchRegistry {
-  /** A user with drafts and private versions in three organizations. */
+  /** The id of a user who owns three organizations with drafts and private versions. */
   userId: string;
 }
 
@@ -144,7 +144,7 @@ async function makeWords(sql: Pool): Promise<void> {
     $$`;
 }
 
-/** Writes a number in syllables. */
+/** Converts a number to a word made of syllables. */
 function formatNumber(number: number): string {
   const rest = Math.floor(number / SYLLABLES.length);
   const syllable = SYLLABLES[number % SYLLABLES.length] ?? "";
@@ -183,7 +183,7 @@ async function makeLines(sql: Pool, range: { first: number; last: number; orgs: 
         '2023-01-01'::timestamptz + line.number * interval '10 minutes'
       from generate_series(${range.first}::int, ${range.last}::int) as line (number)
       join bench_orgs as o on o.number = line.number % ${range.orgs}::int`;
-    // Of three versions, the first is archived three times in ten. The last is a draft one time in five.
+    // Of a line's three versions, the first is archived three times in ten. The last is a draft one time in five.
     await tx`
       insert into definitions (
         line_id, org_id, type, name, version, status, visibility, yaml, hash, display_name, description, domain, agent_type,
@@ -264,7 +264,7 @@ export function copyStatement(dataset: ExportDataset, project: { id: string }, f
   return exportStatement(query, FORMATS[format].copy(dataset.columns));
 }
 
-/** Returns a shell command that runs `copyStatement` with psql. */
+/** Returns a shell command that runs the statement of `copyStatement` with psql. */
 export function copyCommand(dataset: ExportDataset, project: { id: string }, format: ExportFormat): string {
   const copy = quoteShell(copyStatement(dataset, project, format));
   return `psql --no-psqlrc --quiet "$DATABASE_URL" --command "set timezone = 'UTC'" --command ${copy}`;

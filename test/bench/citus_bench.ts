@@ -19,7 +19,7 @@ import { type FigureTable, figure } from "./results.ts";
 import { startOurs } from "./servers.ts";
 
 const WORKERS = 8;
-/** The numbers of nodes over which a watermark is measured. */
+/** The numbers of nodes for which settling a watermark is measured. */
 const NODE_COUNTS = [0, 1, 2, 4, 8] as const;
 const WATERMARKS = 20;
 const WRITES = 50;
@@ -136,7 +136,7 @@ function writeTable(plain: WriteCost, distributed: WriteCost): FigureTable {
   };
 }
 
-/** Measures how long it takes to settle a watermark over several numbers of nodes, as a job does. */
+/** Measures how long it takes to settle a watermark with different numbers of nodes, as for a job. */
 async function benchWatermark({ run, cluster, db }: Bench): Promise<FigureTable> {
   const url = db.url;
   const log = createLog({ level: "silent", process: "bench", destination: { write: () => {} } });

@@ -112,8 +112,8 @@ interface Ways {
 }
 
 /**
- * Compares the downloads of all projects. The cost of a row is the slope between two sizes, which excludes the fixed
- * cost of a download.
+ * Measures the downloads of all projects and formats. The cost of a row is the slope between two sizes, which excludes
+ * the fixed cost of a download.
  */
 async function benchDatasets(bench: ExportBench): Promise<FigureTable[]> {
   const limit: Cell[][] = [];

@@ -191,8 +191,8 @@ async function benchMemory({ pid }: ProbedServer, get: Get): Promise<FigureTable
 }
 
 /**
- * Measures the event loop during downloads. The minima of the rounds count, because other processes only add to a
- * delay.
+ * Measures how long downloads block the event loop. Reports the minimum of the rounds, because other processes only add
+ * to a delay.
  */
 async function benchLoop(
   { command, sizes }: BenchRun,

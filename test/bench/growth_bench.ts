@@ -1,4 +1,7 @@
-/** `bun run bench growth`: how the cost per unit grows with ten times as many projects, definitions or clients. */
+/**
+ * `bun run bench growth`: how the cost per unit grows when there are ten times as many projects, definitions or
+ * clients.
+ */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -150,7 +153,7 @@ export async function growProjects(run: BenchRun): Promise<Growth> {
   };
 }
 
-/** Creates a database with this many projects, and starts its own processes. */
+/** Creates a database with this many projects, and starts an API and a job runner for it. */
 async function installProjects(
   { command, serverUrl, sizes }: BenchRun,
   { started, projects }: { started: AsyncDisposableStack; projects: number },

@@ -197,7 +197,7 @@ async function benchLeavers(bench: HostileBench): Promise<FigureTable> {
   };
 }
 
-/** More than the socket buffers on both sides hold. */
+/** The size of an export in MiB, more than the socket buffers on both sides hold. */
 const NOISE_MIB = 16;
 const ROUNDS = 5;
 
@@ -301,11 +301,11 @@ export async function hostileKinds(url: string): Promise<HostileKind[]> {
   ];
 }
 
-/** The size limit of a body, less the JSON around the texts. */
+/** The limit for the texts of a batch: the size limit of a body, less the JSON around the texts. */
 const MAX_TEXT_BYTES = 900_000;
 
 /**
- * Creates batches of up to 200 documents, to validate and to store: a chain, large documents, documents with many
+ * Creates batches of up to 200 documents, which are validated or stored: a chain, large documents, documents with many
  * references, and YAML bombs.
  */
 function batches(): HostileRequest[] {
@@ -335,7 +335,10 @@ function batches(): HostileRequest[] {
   });
 }
 
-/** Lists the write routes. Resources in their paths do not exist, because the API reads the body first. */
+/**
+ * Lists the write routes, with paths of resources that do not exist. The API reads the body before it looks for the
+ * resource.
+ */
 function writeRoutes(document: OpenApiDocument): WriteRoute[] {
   return listOperations(document)
     .filter(({ method }) => method !== "GET" && method !== "HEAD")
@@ -347,7 +350,8 @@ function writeRoutes(document: OpenApiDocument): WriteRoute[] {
 }
 
 /**
- * Creates a draft for each text and updates it. The drafts are separate, because writers of one draft would conflict.
+ * Returns requests that create and update a draft for each text. Each text has its own draft, because writers of one
+ * draft would conflict.
  */
 function toDrafts(texts: readonly ((name: string) => string)[]): HostileRequest[] {
   const drafts = texts.map((text, number) => ({ name: `hostile-${number}`, text }));
@@ -365,7 +369,7 @@ function toPost(path: string, yaml: string): HostileRequest {
   return { method: "POST", path, body: JSON.stringify({ yaml }) };
 }
 
-/** Formats a definition as JSON, which is also YAML. */
+/** Formats a definition as JSON, which is also valid YAML. */
 function documentOf(name: string, type: string, body: unknown): string {
   const { interface: header, ...blocks } = body as { interface: object };
   return JSON.stringify({ [type]: { interface: { ...header, name, version: "1.0.0" }, ...blocks } });

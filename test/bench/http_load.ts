@@ -86,8 +86,8 @@ export async function runLoad({ url, headers = {}, connections, seconds }: Load)
 }
 
 /**
- * Returns a client's address in the network for benchmarks (RFC 2544). Different addresses keep the service's limits
- * per client from applying.
+ * Returns a client's address in the network for benchmarks (RFC 2544). A different address per connection keeps the
+ * service's limits per client from applying.
  */
 function clientAddress(number: number): string {
   return `198.18.${number >> 8}.${number & 255}`;

@@ -18,7 +18,7 @@ const RUNS = 8;
 const WRITER_ROUNDS = 5;
 /** The goal of issue 16, as a share of the full export's time. */
 const INCREMENT_GOAL = { atMost: 0.05 };
-/** One issue in this many is changed. */
+/** One in `CHANGED_SHARE` issues is changed. */
 const CHANGED_SHARE = 100;
 
 export async function benchIncrements(run: BenchRun): Promise<FigureTable[]> {

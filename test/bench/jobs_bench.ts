@@ -21,9 +21,9 @@ import { type BenchServer, startOurs, startPeer } from "./servers.ts";
 
 const MEBIBYTE = 2 ** 20;
 const MEGABYTE = 1e6;
-/** The parts of all rows between which growth is measured. */
+/** The shares of the rows with which builds are measured. */
 const PARTS = [0.01, 0.1, 1] as const;
-/** The part of all rows with which archiver is compared. */
+/** The share of the rows with which archiver is compared. */
 const PEER_PART = 0.1;
 /** The maximum number of rounds, because builds take long. */
 const MOST_ROUNDS = 3;
@@ -233,14 +233,14 @@ export function copyScript({ projects }: BenchOrg, format: TextExportFormat): st
 }
 
 /**
- * Returns a shell command that writes the same bytes in the same order. One session and one archive entry make it as
- * cheap as possible.
+ * Returns a shell command that archives the same bytes as a job, in the same order. One psql session and one archive
+ * entry keep its cost as low as possible.
  */
 export function buildByHand(script: string, path: string): string {
   return `psql --no-psqlrc --quiet "$DATABASE_URL" --file "${script}" | zip -6 -q - - > "${path}"`;
 }
 
-/** Builds the same number of dataset files with the peer. */
+/** Builds the organization export on the peer, with the same number of dataset files. */
 export async function buildByPeer(
   peer: BenchServer,
   { org, format, path }: BuildRequest & { path: string },

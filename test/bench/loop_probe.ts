@@ -1,6 +1,6 @@
 /**
- * Measures how long the event loop of a service process is blocked. Preloaded with `--preload`, it serves the figures
- * on its own port. Each response starts a new measurement.
+ * Measures how long the event loop of a service process is blocked. The process loads this file with `--preload`. The
+ * figures are served on a separate port, and each response starts a new measurement.
  */
 import { monitorEventLoopDelay } from "node:perf_hooks";
 
@@ -10,7 +10,7 @@ const NANOSECONDS = 1e6;
 
 /** The figures of the event loop, in milliseconds. */
 export interface LoopReading {
-  /** The longest time between two turns of the loop beyond the timer's interval. */
+  /** The longest time between two turns of the loop, less the timer's interval. */
   delayMs: number;
   /** The maximum CPU time of the loop's thread between two timer ticks. Other processes do not add to it. */
   cpuMs: number;

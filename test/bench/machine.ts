@@ -45,7 +45,7 @@ export async function findPostmaster(sql: Sql): Promise<number> {
 
 async function readTimes(pid: number): Promise<ProcessTimes> {
   const stat = await readFile(`/proc/${pid}/stat`, "utf8");
-  // The second field is the name in parentheses, which may contain anything; the third is the state.
+  // The second field is the process name in parentheses, which may contain any character. The third field is the state.
   const [, parent, ...rest] = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
   const ticks = (field: number): number => Number(rest[field - 5]) / TICKS_PER_SECOND;
   return { parent: Number(parent), own: ticks(14) + ticks(15), ended: ticks(16) + ticks(17) };

@@ -13,7 +13,7 @@ interface Tasks<Name extends string, Read extends Reading> {
   rounds: number;
 }
 
-/** Runs the tasks as `readInTurn` does; returns the medians of their figures by name. */
+/** Runs the tasks in turn, as `readInTurn` does, and returns the medians of the figures of each task. */
 export async function measureInTurn<Name extends string, Read extends Reading>(
   run: BenchRun,
   title: string,
@@ -116,17 +116,17 @@ export interface BenchRun {
 export type Bench = (run: BenchRun) => Promise<FigureTable[]>;
 
 export interface BenchSizes {
-  /** Rounds after the warm-up, for tasks that take seconds. */
+  /** The number of rounds after the warm-up, for tasks that take seconds. */
   rounds: number;
-  /** Rounds of loads over HTTP. */
+  /** The number of rounds of HTTP loads. */
   loadRounds: number;
-  /** The duration of a load over HTTP. */
+  /** The duration of an HTTP load. */
   loadSeconds: number;
-  /** Rounds of loads that compare two servers. */
+  /** The number of rounds of loads that compare two servers. */
   comparedRounds: number;
   /** The duration of a load that compares two servers. */
   comparedSeconds: number;
-  /** The duration of a load that warms up two compared servers. */
+  /** The duration of the warm-up load before two servers are compared. */
   warmUpSeconds: number;
   /** The numbers of issues in the exported projects, ascending. */
   issues: readonly [small: number, middle: number, large: number];

@@ -56,7 +56,8 @@ export async function benchMemory(run: BenchRun): Promise<FigureTable[]> {
     await db.owner`vacuum analyze`;
     const rows = await watchSync(run, db);
     await using ours = await startOurs(db.url, { dataDirectory: directory });
-    // The request waits until the API has loaded the catalog from `watchSync`, which is part of its memory at rest.
+    // The request waits until the API has loaded the catalog that `watchSync` stored. The catalog is part of the API's
+    // memory at rest.
     await (await fetch(`${ours.url}/api/v1/models?limit=1`)).text();
     await using runner = await startRunner({ DATABASE_URL: db.url, DATA_DIR: directory });
     const bench = { run, db, ours, org: { person, projects: [project] } };

@@ -183,7 +183,7 @@ export async function benchDefinitions(run: BenchRun): Promise<FigureTable[]> {
 }
 
 export interface ReadRegistry {
-  /** Reads of one definition, a page, and searches. */
+  /** The reads to measure: one definition, a page, and searches. */
   reads: readonly ComparedRead[];
 }
 

@@ -44,11 +44,11 @@ export async function runBench(command: Command): Promise<number> {
 async function measure(command: Command, { names, isQuick, isWritten }: Choice): Promise<boolean> {
   const signal = AbortSignal.any([command.stop, AbortSignal.timeout(RUN_LIMIT_MS)]);
   const loadBefore = currentLoad();
-  // machine.ts imports the database driver, a package, so it is imported only when it is needed.
+  // machine.ts is imported only when needed, because it imports a package, the database driver.
   const { describeCommit } = await import("./machine.ts");
   const commit = await describeCommit(command);
   const facts = isWritten ? await readFacts(command, signal) : {};
-  // Fails before minutes of measuring.
+  // Throws now rather than after minutes of measuring.
   if (isWritten && names !== null) await requireSameMachine(command.root, facts);
   const order = Object.keys(SECTIONS);
   const measured = new Map<string, string>();
@@ -72,7 +72,7 @@ async function measure(command: Command, { names, isQuick, isWritten }: Choice):
 }
 
 async function readFacts(command: Command, signal: AbortSignal): Promise<Facts> {
-  // machine.ts imports the database driver, a package, so it is imported only when it is needed.
+  // machine.ts is imported only when needed, because it imports a package, the database driver.
   const { describeMachine } = await import("./machine.ts");
   await using server = await untilAborted(openTestServer(command), signal);
   return await describeMachine(command, server.url);

@@ -190,7 +190,7 @@ async function requireSameAnswer(servers: readonly BenchServer[], read: Recorded
   if (others.some((text) => text !== ours)) throw new Error(`Cannot compare: ${path} has other answers`);
 }
 
-/** Commits transactions at a steady rate until it is disposed of. */
+/** Commits transactions at a steady rate until the returned object is disposed of. */
 async function commitSteadily(sql: Pool): Promise<AsyncDisposable> {
   await sql`create table bench_commits (id bigint generated always as identity, at timestamptz not null default now())`;
   const start = performance.now();

@@ -41,8 +41,7 @@ const GANGS: readonly Gang[] = [
 ];
 
 /**
- * The number of the first abuser in `Chance`, above all clients' numbers, so abusers and clients draw different
- * numbers.
+ * The `part` of the first abuser in `Chance`. It is above the parts of all clients, so abusers draw different numbers.
  */
 const FIRST_PART = 100_000;
 

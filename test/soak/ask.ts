@@ -1,6 +1,6 @@
 /**
- * Sends a client's requests to a random API process, or to the other one if it refuses the connection, and checks the
- * responses.
+ * Sends a client's requests to a random API process and checks the responses. If the process refuses the connection,
+ * the request is sent to another one.
  */
 
 import { setTimeout as delay } from "node:timers/promises";

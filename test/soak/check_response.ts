@@ -35,7 +35,7 @@ interface Envelope {
   error?: { code?: string; message?: string; requestId?: string };
 }
 
-/** Returns a description of what is wrong with an outcome; null if it follows the rules. */
+/** Returns the error in an outcome; null if the outcome follows the rules. */
 export function checkOutcome(attempt: Attempt, end: End, outages: Outages): string | null {
   const isAway = (what: string) => outages.cover(what, attempt.from, attempt.to);
   if (end.type === "silent") return `no answer in ${Math.round((attempt.to - attempt.from) / 1000)} s`;

@@ -1,4 +1,4 @@
-/** Runs the clients: how many there are of each kind, and the loop that each runs until the load ends. */
+/** Starts the clients of each kind and runs their loops until the load ends. */
 import { setTimeout as delay } from "node:timers/promises";
 import { Chance } from "./chance.ts";
 import { makeEditor } from "./clients/editor.ts";
@@ -42,7 +42,7 @@ function listKinds(): Crowd[] {
   return Array.from({ length: rounds }, (_, round) => CROWDS.filter(({ share }) => share > round)).flat();
 }
 
-/** Runs all clients until the load has ended and each has finished its step. */
+/** Runs all clients until the load has ended and each client has finished its current step. */
 export async function runClients(soak: Soak): Promise<void> {
   const kinds = listKinds();
   const members = new Map<Crowd, number>();

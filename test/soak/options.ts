@@ -32,7 +32,7 @@ export interface SoakOptions {
   hasFaults: boolean;
   /** True if abusers join the clients in the second half. */
   isHostile: boolean;
-  /** The kinds of abusers to run; all if empty. Fewer kinds show which one slows other clients down. */
+  /** The kinds of abusers to run, for example to find the one that slows clients down; all if empty. */
   abusers: readonly string[];
 }
 

@@ -1,7 +1,7 @@
 /** Records which components were down and when. Only an outage excuses a failure. */
 
 /**
- * How long after its end an outage still excuses failures. Pools pause up to a second between attempts to connect
+ * The time after an outage in which failures are still excused. Pools pause up to a second between attempts to connect
  * (sql/connection/pool.ts).
  */
 export const GRACE_MS = 3000;

@@ -13,7 +13,7 @@ const LAST_LINES = 4;
 /** The number of characters to keep of a line. Outages cause many lines, each with a stack trace. */
 const SHOWN = 600;
 
-/** A line of the log, or another line of stderr. */
+/** A log line, or a line of stderr. */
 export interface ServiceLine {
   service: string;
   /** The time when the line was read, by `performance.now()`. */
@@ -23,11 +23,11 @@ export interface ServiceLine {
   text: string;
 }
 
-/** One process from start to exit. */
+/** The life of a process, from start to exit. */
 export interface Life {
   service: string;
   pid: number;
-  /** The start and the exit, by `performance.now()`. `to` is null while the process runs. */
+  /** The times of start and exit, by `performance.now()`. `to` is null while the process runs. */
   from: number;
   to: number | null;
   memory: { at: number; bytes: number }[];

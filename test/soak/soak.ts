@@ -15,7 +15,7 @@ import type { Service } from "./service.ts";
 import type { Tally } from "./tally.ts";
 import type { World } from "./world.ts";
 
-/** What responses told clients, with a ledger per subject. */
+/** The ledgers of the responses that clients received, by subject. */
 export interface Ledgers {
   definitions: DefinitionLedger;
   executions: ExecutionLedger;
@@ -55,5 +55,5 @@ export interface Soak {
 
 /** One step of a client, which is repeated until the load ends. Throws if the client cannot continue. */
 export type Step = () => Promise<void>;
-/** Creates a client. `number` counts the clients of this kind, from 0. */
+/** Creates a client. `number` is its index among the clients of this kind. */
 export type ClientKind = (soak: Soak, chance: Chance, number: number) => Step;

@@ -4,8 +4,7 @@ import type { Soak } from "./soak.ts";
 
 /**
  * Formats the progress line. An example:
- * `02:30 | 14,210 requests | 912 exports | 80 jobs | errors: 503 41, broken 6 | PostgreSQL killed 4 s ago, back in 1.2
- * s`
+ * `02:30 | 14,210 requests | 912 exports | 80 jobs | errors: 503 41 | PostgreSQL killed 4 s ago, back in 1.2 s`
  */
 export function statusLine(
   { options, tally, findings, outages, latencies, abuse }: Soak,

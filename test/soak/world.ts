@@ -19,7 +19,7 @@ const JOB_ORGS = 4;
 const JOB_PROJECTS = 3;
 const HEAVY_RUNS = 50;
 const ISSUES = 1500;
-/** More than the socket buffers hold, so a paused reader makes the service wait. */
+/** The size of an export in MiB. It exceeds the socket buffers, so a paused reader makes the service wait. */
 const NOISE_MIB = 16;
 const AGENTS = 12;
 const RECORDERS = 12;

@@ -90,7 +90,7 @@ export function countStatement(name: ExportDatasetName): string {
   return selectRows(name, "count(*)::int as total");
 }
 
-/** Returns a query of the rows with the service's column names, in the same order. */
+/** Returns a query of the rows of a dataset, with the service's column names and row order. */
 export function rowsStatement(name: ExportDatasetName): string {
   const { columns, timeColumn } = EXPORT_DATASETS[name];
   const what = columns.map((column) => `r."${column.column}" as "${column.name}"`).join(", ");

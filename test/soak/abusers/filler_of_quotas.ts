@@ -1,4 +1,4 @@
-/** Abusers who create keys and drafts up to their quotas and beyond. */
+/** Abusers who keep creating keys and drafts after they have used up their quotas. */
 import { agentYaml } from "../../helpers/definitions/definitions.ts";
 import { type AbuserKind, abuse } from "../abuse.ts";
 

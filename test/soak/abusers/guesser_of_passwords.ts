@@ -1,4 +1,4 @@
-/** Abusers who guess passwords of existing users, from one address and from many. */
+/** Abusers who guess passwords of existing and unknown users, from one address and from many. */
 import { type AbuserKind, abuse } from "../abuse.ts";
 
 const MANY_ADDRESSES = 0.3;

@@ -1,4 +1,4 @@
-/** Abusers who request the longest lists on many connections and do not read them. */
+/** Abusers who request the longest lists on many connections and read them very slowly. */
 import { type AbuserKind, holdOn } from "../abuse.ts";
 
 const CONNECTIONS = 8;

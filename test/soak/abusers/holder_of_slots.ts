@@ -1,4 +1,4 @@
-/** Abusers who start exports and hardly read them. */
+/** Abusers who start exports and read them very slowly. */
 import { type AbuserKind, holdOn } from "../abuse.ts";
 
 const DOWNLOADS = 4;

@@ -1,4 +1,4 @@
-/** Checks that clients leave nothing open: connections, transactions, locks, stream slots and sockets. */
+/** Checks that no connections, transactions, locks, stream slots or sockets stay open after the load. */
 import { readdir } from "node:fs/promises";
 import { CONCURRENT_BUILDS, CONCURRENT_MAILS } from "../../../jobs/schedule.ts";
 import type { Pool } from "../../../sql/connection/pool.ts";
@@ -38,8 +38,8 @@ export async function countFiles({ life }: Service): Promise<number> {
 }
 
 /**
- * Returns descriptions of what is still open after the time limit. `idleFiles` has the open files of each process
- * before the load.
+ * Returns the resources that are still open after the time limit. `idleFiles` is the number of open files of each
+ * process before the load.
  */
 export async function listLeaks(soak: Soak, idleFiles: ReadonlyMap<Service, number>): Promise<string[]> {
   let leaks: string[] = [];

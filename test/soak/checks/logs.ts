@@ -4,7 +4,7 @@ import type { Outages } from "../outages.ts";
 import type { Service } from "../service.ts";
 import type { Tally } from "../tally.ts";
 
-/** How long after its end an outage explains log lines. No request takes longer to fail. */
+/** The time after an outage in which log lines are still attributed to it. No request takes longer to fail. */
 const BACK_MS = 12_000;
 const SHOWN = 300;
 /** Matches log messages that no crash may cause. */

@@ -1,4 +1,4 @@
-/** Clients that queue exports of an organization, poll them, cancel some, and download finished ones. */
+/** Clients that queue exports of an organization, poll the jobs, cancel some, and download the finished files. */
 import { createHash } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
 import type { ExportJob } from "../../../api/exports/export_job.ts";

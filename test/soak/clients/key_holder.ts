@@ -68,7 +68,7 @@ async function holdKey({ soak, chance, token }: Holder): Promise<void> {
   const { key, apiKey } = made.json<{ data: { key: string; apiKey: { id: string } } }>().data;
   keys.acknowledge(apiKey.id);
   soak.tally.add("keys");
-  // Every process accepts a new key at once.
+  // Every process must accept a new key immediately.
   await ask(soak, chance, { path: `${AUTH}/me`, key });
   keys.beginRevoking(apiKey.id);
   const revoked = await ask(soak, chance, {

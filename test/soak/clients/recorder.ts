@@ -38,7 +38,7 @@ export const makeRecorder: ClientKind = (soak, chance) => {
     const mark = ledgers.executions.nextMark();
     const isRun = chance.happens(WITH_RUN);
     await record(name, mark, isRun, false);
-    // Clients repeat a request if they get no response, and sometimes even after one.
+    // Real clients sometimes repeat a request, whether or not a response arrived.
     if (isRun && chance.happens(REPEATED)) {
       await Promise.all([record(name, mark, true, true), record(name, mark, true, true)]);
     }

@@ -1,5 +1,5 @@
 /**
- * Records the executions that clients sent. The database must count each acknowledged one once, and each other one at
+ * Records the executions that clients sent. The database must count an acknowledged execution once, and any other at
  * most once.
  */
 import type { Pool } from "../../../sql/connection/pool.ts";

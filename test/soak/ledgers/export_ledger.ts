@@ -1,4 +1,4 @@
-/** Records row counts of exports. A dataset has the same row count in every export at a cutoff, and in its table. */
+/** Records row counts of exports. All exports of a dataset at one cutoff must have the row count of its table. */
 import { EXPORT_DATASETS, type ExportDatasetName } from "../../../shared/exports/datasets.ts";
 import type { Pool } from "../../../sql/connection/pool.ts";
 

@@ -60,7 +60,7 @@ export class JobLedger {
   see({ id, status, artifact }: ExportJob, askedAt: number): string | null {
     const sha256 = artifact?.sha256 ?? null;
     const before = this.#jobs.get(id);
-    // The response to a request that was sent before the last response arrived may show an older state.
+    // This request was sent before the last response arrived, so its response may show an older state.
     if (before && before.at > askedAt) return null;
     const isCancelSent = before?.isCancelSent ?? false;
     this.#jobs.set(id, { status, sha256, isCancelSent, at: performance.now() });

@@ -1,4 +1,4 @@
-/** Records clients' keys and sessions. The service must refuse revoked ones and accept the others. */
+/** Records clients' keys and sessions. The service must refuse revoked credentials and accept valid ones. */
 import type { Pool } from "../../../sql/connection/pool.ts";
 
 /** Every process refuses a revoked credential within a second. */
