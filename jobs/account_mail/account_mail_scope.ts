@@ -1,4 +1,4 @@
-/** What the functions that write account mails get and return, and who gets a notice. */
+/** Inputs and results of the functions that write account mails, and the lookup of a notice's recipient. */
 import type { Config } from "../../shared/process/config.ts";
 import type { OrgRole } from "../../shared/vocabulary.ts";
 import type { AccountMailRow } from "../../sql/accounts/account_mails.ts";
@@ -9,13 +9,13 @@ import type { MailContent } from "../compose_mail.ts";
 
 export interface AccountMailScope {
   sql: Sql;
-  /** Without a trailing slash. */
+  /** The base URL of the service, without a trailing slash. */
   publicUrl: string;
   signUp: Config["signUp"];
   mail: AccountMailRow;
   /**
-   * Makes the link of the mail and stores the hash of its token. `userId` is the account that the link is for, if the
-   * request did not know it. Null if the mail is no longer wanted.
+   * Creates the mail's link and stores the hash of its token. Pass `userId` if the request did not know the account. Returns
+   * null if the mail is no longer wanted.
    */
   makeLink(userId?: string): Promise<AccountMailLink | null>;
 }
@@ -25,18 +25,18 @@ export interface AccountMailLink {
   expiresAt: string;
 }
 
-/** A mail to the person that the row names, who may or may not have an account. */
+/** The content of an account mail. Its recipient may have no account. */
 type AccountMailContent = MailContent & {
-  /** The recipient, if it is not the address of the row. */
+  /** The recipient's address, if it differs from the row's address. */
   to?: string;
 };
 
-/** Looks up what a mail is about and writes it; null if nothing is to be sent. */
+/** Looks up the data of a mail and writes the content. Returns null if there is no mail to send. */
 export type WriteAccountMail = (scope: AccountMailScope) => Promise<AccountMailContent | null>;
 
 /**
- * Returns the user whom a notice is for, with the current address. Null if the account is disabled, or if the user no longer has
- * the role that the notice is about. A role of null means no member.
+ * Returns the recipient of a notice, with their current address. Null if the account is missing or disabled, or if the user's
+ * role differs from `role`. A `role` of null stands for a user who is not a member.
  */
 export async function findNoticeRecipient(
   sql: Sql,

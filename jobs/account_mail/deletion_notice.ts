@@ -1,4 +1,4 @@
-/** Mails to owners about the end of their organization. */
+/** Mails to owners about the deletion of their organization. */
 import type { AccountMailRow } from "../../sql/accounts/account_mails.ts";
 import { findOrgById } from "../../sql/accounts/orgs.ts";
 import type { Sql } from "../../sql/connection/pool.ts";
@@ -6,14 +6,14 @@ import { inWords, type MailContent, orgUrl, subjectName } from "../compose_mail.
 import { holdMailOfDatabaseCopy } from "../hold_mail_of_database_copy.ts";
 import { findNoticeRecipient, type WriteAccountMail } from "./account_mail_scope.ts";
 
-/** The details of the mail. All of it is in the row: the organization may be gone when the mail is sent. */
+/** The details of the mail. The row contains all of them, because the organization may be gone when the mail is sent. */
 interface Notice {
   about: string;
-  /** Who did it; null for an operator. */
+  /** The username of the person who deleted or restored the organization; null for an operator. */
   by: string | null;
   name: string;
   slug: string;
-  /** When the organization will be deleted; only in a notice that the deletion is scheduled. */
+  /** The time of the deletion, only in a notice of a scheduled deletion. */
   deletesAt?: string;
 }
 
@@ -54,7 +54,7 @@ function who({ by }: Notice): { name: string } | string {
   return by === null ? "An operator" : { name: by };
 }
 
-/** Mails are sent in no order, and people believe the last one they get. */
+/** Returns whether the notice still matches the organization. Mails arrive in any order, and people believe the last one. */
 async function isStillTrue(sql: Sql, { orgId }: AccountMailRow, notice: Notice): Promise<boolean> {
   if (notice.about === "deleted") return true;
   const org = orgId === null ? null : await findOrgById(sql, orgId);
@@ -63,7 +63,7 @@ async function isStillTrue(sql: Sql, { orgId }: AccountMailRow, notice: Notice):
 
 export const writeDeletionNotice: WriteAccountMail = async ({ sql, publicUrl, mail }) => {
   await holdMailOfDatabaseCopy(sql);
-  // When it is gone, it has no owners.
+  // Does not check the role, because a deleted organization has no owners.
   const user = await findNoticeRecipient(sql, mail);
   const notice = mail.details as unknown as Notice;
   if (!user || !(await isStillTrue(sql, mail, notice))) return null;

@@ -1,4 +1,4 @@
-/** Mails about second factors: changes, and failed sign-ins with the right password. */
+/** Mails about second factors: changes, used recovery codes, and failed attempts. */
 import type { FactorNotice } from "../../shared/account_mail_kinds.ts";
 import type { AccountMailRow } from "../../sql/accounts/account_mails.ts";
 import { findUser } from "../../sql/accounts/users.ts";
@@ -7,11 +7,11 @@ import type { WriteAccountMail } from "./account_mail_scope.ts";
 
 const CHANGE_PASSWORD =
   "If this was not you, change your password now, and check your second factors and sessions.";
-/** They may have signed in before: codes are also entered in sessions. */
+/** The other person may already have one of the sessions, because codes are also entered within a session. */
 const SOMEONE_TRIES =
   "If this was you, ignore this email. If not, someone knows your password or uses one of your sessions. Change your password now, which ends your other sessions.";
 
-/** The user is looked up by id: the account may have another address by now, and the notice belongs to the old one. */
+/** Finds the user by id, because the account may have a new address by now. The notice goes to the old address. */
 export const writeFactorNotice: WriteAccountMail = async ({ sql, publicUrl, mail }) => {
   const user = mail.userId === null ? null : await findUser(sql, mail.userId);
   if (!user) return null;

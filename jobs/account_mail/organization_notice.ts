@@ -1,4 +1,4 @@
-/** Mails about what has happened in an organization: to its owners, and to the member whom it concerns. */
+/** Mails about changes of an organization's members: to its owners, and to the member concerned. */
 import type { OrgRole } from "../../shared/vocabulary.ts";
 import { findOrgById } from "../../sql/accounts/orgs.ts";
 import { inWords, type MailText, orgUrl, subjectName } from "../compose_mail.ts";
@@ -7,15 +7,15 @@ import { findNoticeRecipient, type WriteAccountMail } from "./account_mail_scope
 /** The details of the mail, as `listNotices` writes them in api/accounts/members/member_changes.ts. */
 interface News {
   member: string;
-  /** Null for an operator. */
+  /** The username of the person who made the change; null for an operator. */
   actor: string | null;
   from: string | null;
   to: OrgRole | null;
-  /** Omitted in rows of old releases. */
+  /** The inviter's username. Rows of earlier releases lack this field. */
   invitedBy?: string | null;
 }
 
-/** Tells an owner about a change of owners or admins. */
+/** Writes the mail that notifies an owner of a change of owners or admins. */
 export const writeOrganizationNotice: WriteAccountMail = async ({ sql, mail, publicUrl }) => {
   const org = mail.orgId === null ? null : await findOrgById(sql, mail.orgId);
   const owner = await findNoticeRecipient(sql, mail, { role: "owner" });
@@ -56,11 +56,11 @@ function describe({ member, actor, from, to }: News, orgName: string): MailText 
   return [by, " removed ", who, " from the organization ", org, role];
 }
 
-/** Tells a member that their role changed, or that they were removed. */
+/** Writes the mail that notifies a member of a new role or of their removal. */
 export const writeMembershipNotice: WriteAccountMail = async ({ sql, mail, publicUrl }) => {
   const org = mail.orgId === null ? null : await findOrgById(sql, mail.orgId);
   const { actor, from, to } = mail.details as unknown as News;
-  // Mails are sent in no order: one about an earlier change could be the last that arrives.
+  // Mails arrive in any order. A notice of an earlier change must not arrive last.
   const user = await findNoticeRecipient(sql, mail, { role: to });
   if (!org || !user) return null;
   const organization = { name: org.name };

@@ -1,4 +1,4 @@
-/** Job `send_account_mail`: sends a mail about an account or an organization, with a link that it makes. */
+/** Job `send_account_mail`: sends a mail about an account or an organization, with a new link if the mail needs one. */
 import { ACCOUNT_MAILS, type AccountMailPolicy, mintLinkToken } from "../../shared/account_mail_kinds.ts";
 import type { JobPayloads } from "../../shared/background_jobs.ts";
 import {
@@ -16,9 +16,9 @@ import type { AccountMailLink } from "./account_mail_scope.ts";
 import { WRITE_ACCOUNT_MAIL } from "./write_account_mail.ts";
 
 /**
- * Sends the mail, unless it is already sent or obsolete. Throws if the queue should retry. Each attempt makes a new
- * token and stores its hash before it sends: after any crash, the link in the newest mail works. An attempt that the queue
- * has given to another runner is aborted by `signal`, so it cannot send a link that has been replaced.
+ * Sends the mail, unless it was sent before or is obsolete. Throws if the queue should retry. Each attempt stores the hash of
+ * a new token before it sends the mail. After any crash, the link in the newest mail works. `signal` aborts an attempt that
+ * the queue has given to another runner, so that it cannot send a replaced link.
  */
 export async function sendAccountMail(
   deps: RunnerDeps,
@@ -30,7 +30,7 @@ export async function sendAccountMail(
   const message = mail && (await compose(deps, mail));
   if (!message) {
     const isSkipped = await markAccountMailSkipped(deps.sql, { id, details: mail?.details });
-    // It leads to another invitation by now.
+    // The row now belongs to a newer invitation.
     if (mail && !isSkipped) throw new Error("Cannot skip the mail: it has changed. The queue tries again.");
     log.info({ event: "account_mail.skipped" }, "the mail is not wanted, or no longer");
     return;
@@ -45,7 +45,7 @@ async function compose(
   mail: AccountMailRow,
 ): Promise<MailMessage | null> {
   const write = WRITE_ACCOUNT_MAIL[mail.kind];
-  // During a deploy, a process of the next release may have queued it: another runner can send it.
+  // During a deployment, a process of the next release may have queued the mail. A runner of that release can send it.
   if (!write) throw new Error(`Cannot send a mail of the kind "${mail.kind}": this release does not know it`);
   let attempt: string | null = null;
   const makeLink = async (userId?: string): Promise<AccountMailLink | null> => {
@@ -60,6 +60,6 @@ async function compose(
   const content = await write({ sql, publicUrl, signUp, mail, makeLink });
   if (!content) return null;
   const { to = mail.email, ...said } = content;
-  // Mailboxes show one of two mails with the same id, so mails with different links have different ones.
+  // Mailboxes show only one of several mails with the same id. Mails with different links therefore have different ids.
   return { id: attempt === null ? mail.id : `${mail.id}.${attempt}`, to, ...composeMail(said) };
 }

@@ -1,4 +1,4 @@
-/** What each mail about an account or an organization says, and to whom it goes. Each kind is one function. */
+/** The content and recipient of each mail about an account or an organization. Each kind of mail is one function. */
 import type { AccountMailKind } from "../../shared/account_mail_kinds.ts";
 import type { OrgRole } from "../../shared/vocabulary.ts";
 import type { AccountMailRow } from "../../sql/accounts/account_mails.ts";
@@ -10,7 +10,7 @@ import { writeDeletionNotice } from "./deletion_notice.ts";
 import { writeFactorNotice } from "./factor_notice.ts";
 import { writeMembershipNotice, writeOrganizationNotice } from "./organization_notice.ts";
 
-/** What an invitation offers. */
+/** The roles, as an invitation describes them. */
 const ROLES: Readonly<Record<OrgRole, string>> = {
   viewer: "a viewer. Viewers read its definitions and export data from its projects",
   publisher: "a publisher. Publishers also create and publish definitions, and export whole projects",
@@ -25,7 +25,7 @@ export const WRITE_ACCOUNT_MAIL: { readonly [Kind in AccountMailKind]: WriteAcco
   membership_notice: writeMembershipNotice,
   removal_notice: writeMembershipNotice,
 
-  /** Says who invites whom. Null if the invitation is no longer pending. */
+  /** Names the inviter and the organization. Returns null if the invitation is no longer pending. */
   async invitation({ sql, signUp, mail, makeLink }) {
     const offer = await findMailedInvitation(sql, mail.id);
     const link = offer && (await makeLink());
@@ -83,7 +83,10 @@ export const WRITE_ACCOUNT_MAIL: { readonly [Kind in AccountMailKind]: WriteAcco
     };
   },
 
-  /** Tells only the owner of the address whether it has an account. The request has decided whether it may get one. */
+  /**
+   * Reveals only to the owner of the address whether it has an account. The request has decided whether the address may sign
+   * up.
+   */
   async sign_up({ sql, publicUrl, mail, makeLink }) {
     const user = await findUserByEmail(sql, mail.email);
     if (user) {
@@ -125,7 +128,7 @@ export const WRITE_ACCOUNT_MAIL: { readonly [Kind in AccountMailKind]: WriteAcco
     };
   },
 
-  /** Goes to the new address, and tells only its owner whether another account has it. */
+  /** Goes to the new address. Only the owner of that address learns whether another account uses it. */
   async email_change({ sql, mail, makeLink }) {
     const owner = await findUserByEmail(sql, mail.email);
     const username = withoutLinks(String(mail.details["username"]));
@@ -154,7 +157,7 @@ export const WRITE_ACCOUNT_MAIL: { readonly [Kind in AccountMailKind]: WriteAcco
     };
   },
 
-  /** Goes to the old address when a change is asked for. */
+  /** Goes to the old address when a change is requested. */
   async email_change_requested({ publicUrl, mail }) {
     return {
       subject: "Your email address is about to change",
@@ -193,7 +196,7 @@ export const WRITE_ACCOUNT_MAIL: { readonly [Kind in AccountMailKind]: WriteAcco
   },
 };
 
-/** Says when and from where a mail was asked for, and until when its link works. */
+/** Returns the time and network of the request, and the expiry of the link. */
 function requestFacts(mail: AccountMailRow, link: AccountMailLink | null): MailFacts {
   return [
     ["Requested", inWords(mail.createdAt)],
