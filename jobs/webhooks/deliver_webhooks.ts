@@ -1,4 +1,4 @@
-/** Delivers events to webhooks for as long as the runner lives. Several runners share the work. */
+/** Delivers events to webhooks while the runner is running. Several runners share the work. */
 import { openNetworks } from "../../shared/network/networks.ts";
 import { pause } from "../../shared/process/with_timeout.ts";
 import { isDatabaseFault, retryOnDatabaseFault } from "../../sql/connection/database_fault.ts";
@@ -14,21 +14,18 @@ import {
 import type { RunnerDeps } from "../runner_deps.ts";
 import { type SendOptions, type SendResult, sendDelivery } from "./send_delivery.ts";
 
-/** Requests that one process has open at a time, at most one of a webhook. */
+/** Open requests per process. Each webhook has at most one. */
 const CONCURRENT_DELIVERIES = 16;
 const PAUSE_MS = 1000;
-/** How soon a runner notices that it may deliver, or no longer. */
+/** How often a runner checks whether it may deliver. */
 const OWNER_CHECK_MS = 5000;
 
 export interface DeliverDeps extends RunnerDeps {
-  /** Overrides how deliveries are sent, for tests. */
+  /** Overrides the options of `sendDelivery`, for tests. */
   sending?: Pick<SendOptions, "timeoutMs" | "resolve">;
 }
 
-/**
- * Takes no more deliveries once `signal` is aborted, and settles when every request has ended. Retries while the database
- * is down.
- */
+/** Delivers events until `signal` is aborted. Settles when every request has ended. Retries while the database is down. */
 export async function keepWebhooksDelivered(deps: DeliverDeps, signal: AbortSignal): Promise<void> {
   const running = new Set<Promise<void>>();
   const mayDeliver = deliveryCheck(deps);
@@ -54,9 +51,9 @@ export async function keepWebhooksDelivered(deps: DeliverDeps, signal: AbortSign
 }
 
 /**
- * Checks every five seconds whether this database may deliver: a copy must not send what the original sends, not even with
- * an artifact store of its own. Events need no store: while it is unavailable, the last result holds. After the first check, a
- * store that does not respond delays nothing.
+ * Returns a function that checks every five seconds whether this database may deliver. A copy must not send the original's
+ * events, even if it has its own artifact store. Deliveries do not need the store: while it is unavailable, the last result
+ * applies. After the first check, an unresponsive store causes no delay.
  */
 function deliveryCheck({ owner, sql, log }: DeliverDeps): () => Promise<boolean> {
   let checkedAt = Number.NEGATIVE_INFINITY;
@@ -66,7 +63,7 @@ function deliveryCheck({ owner, sql, log }: DeliverDeps): () => Promise<boolean>
     try {
       isOurs = await owner.isOurs();
     } catch (error) {
-      // If the database failed, the store may belong to another one.
+      // After a database fault, the store may belong to another database.
       if (!isDatabaseFault(error)) isOurs ??= true;
       log.warn(
         { event: "artifact_store.unknown_owner", err: error },
@@ -91,7 +88,7 @@ const HELD =
   "this database is a copy: nothing is delivered to webhooks until `bun run admin artifacts adopt` says that it replaces the original";
 
 /**
- * Queues events for a batch of webhooks and returns whether it found any that were behind. While events come faster than
+ * Queues events for a batch of webhooks. Returns whether it found webhooks that were behind. If events arrive faster than
  * they can be queued for all webhooks, due deliveries are claimed between the batches.
  */
 async function queueEvents({ sql }: DeliverDeps, signal: AbortSignal): Promise<boolean> {
@@ -99,7 +96,10 @@ async function queueEvents({ sql }: DeliverDeps, signal: AbortSignal): Promise<b
   return !signal.aborted && (await queueDeliveries(sql)) > 0;
 }
 
-/** Never rejects: a delivery whose outcome is not recorded is sent again when its claim has ended. */
+/**
+ * Sends a delivery and records its outcome. Never rejects: if the outcome is not recorded, the delivery is sent again when
+ * its claim expires.
+ */
 async function deliver(deps: DeliverDeps, delivery: ClaimedDelivery): Promise<void> {
   const { shutdownSignal: signal } = deps;
   const networks = openNetworks(deps.config.webhookAllowedNetworks);

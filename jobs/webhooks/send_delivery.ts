@@ -1,4 +1,4 @@
-/** Sends one delivery: signed, to an address that was checked as the connection was made, without redirects. */
+/** Sends one signed delivery. Checks the address while connecting, and does not follow redirects. */
 import type { BlockList } from "node:net";
 import { Webhook } from "standardwebhooks";
 import { type OutgoingResponse, type Resolve, sendRequest } from "../../shared/network/outgoing_request.ts";
@@ -6,14 +6,14 @@ import { isDeliverable } from "../../shared/network/webhook_destination.ts";
 import type { ClaimedDelivery } from "../../sql/webhooks/webhook_deliveries.ts";
 
 const TIMEOUT_MS = 10_000;
-/** Does not reveal whether a name exists in the operator's own network: webhooks must not be a way to look that up. */
+/** Does not reveal whether a host name exists in the operator's own network. Webhooks must not allow probing that network. */
 const NO_PUBLIC_ADDRESS = "the host has no public address, or does not exist";
 
 type Delivery = Pick<ClaimedDelivery, "id" | "url" | "secrets" | "payload" | "claimedAt">;
 
 export interface SendOptions {
   networks: BlockList;
-  /** Aborted when the process has to stop. */
+  /** Aborted when the process shuts down. */
   signal: AbortSignal;
   timeoutMs?: number;
   resolve?: Resolve;
@@ -21,13 +21,13 @@ export interface SendOptions {
 
 export interface SendResult {
   responseStatus: number | null;
-  /** For the organization; null for a status of 2xx. */
+  /** The message for the organization; null if the status is 2xx. */
   error: string | null;
-  /** For the operator's log; null if `error` says it all. */
+  /** Details for the operator's log; null if `error` is sufficient. */
   cause: string | null;
 }
 
-/** The host has no address, or one to which nothing is delivered. */
+/** The host has no address, or an address to which deliveries are not allowed. */
 class NoPublicAddressError extends Error {
   override readonly name = "NoPublicAddressError";
 
@@ -36,7 +36,7 @@ class NoPublicAddressError extends Error {
   }
 }
 
-/** Sends the delivery once. Never throws: the result says why it failed. */
+/** Sends the delivery once. Never throws: the result contains the reason for a failure. */
 export async function sendDelivery(delivery: Delivery, options: SendOptions): Promise<SendResult> {
   const timeoutMs = options.timeoutMs ?? TIMEOUT_MS;
   const timeout = AbortSignal.timeout(timeoutMs);
@@ -44,7 +44,6 @@ export async function sendDelivery(delivery: Delivery, options: SendOptions): Pr
   try {
     const response = await post(delivery, { ...options, signal });
     const { statusCode = 0 } = response;
-    // The body is not read.
     response.destroy();
     if (statusCode >= 200 && statusCode < 300)
       return { responseStatus: statusCode, error: null, cause: null };
@@ -56,7 +55,7 @@ export async function sendDelivery(delivery: Delivery, options: SendOptions): Pr
   }
 }
 
-/** Repeats nothing that a receiver or a resolver wrote, and tells the organization nothing about our own network. */
+/** Describes a failure. Repeats no text of a receiver or resolver. Reveals nothing about our own network to the organization. */
 function describe(error: unknown, timeoutMs: number | null): Pick<SendResult, "error" | "cause"> {
   if (timeoutMs !== null) {
     return { error: `the receiver did not respond within ${timeoutMs / 1000} s`, cause: null };
@@ -73,7 +72,7 @@ function codeOf(error: unknown): string {
 function post(delivery: Delivery, { networks, signal, resolve }: SendOptions): Promise<OutgoingResponse> {
   const url = new URL(delivery.url);
   const isTls = url.protocol === "https:";
-  // By the database's clock: receivers refuse a timestamp that is minutes off.
+  // The timestamp is from the database's clock, because receivers reject a timestamp that is minutes off.
   const at = new Date(delivery.claimedAt);
   return sendRequest(url, {
     method: "POST",
@@ -95,7 +94,7 @@ function post(delivery: Delivery, { networks, signal, resolve }: SendOptions): P
   });
 }
 
-/** Signs with each secret, so that a receiver can switch to a new one. */
+/** Signs with each secret, so that a receiver can switch to a new secret. */
 function sign({ id, secrets, payload }: Delivery, at: Date): string {
   return secrets.map((secret) => new Webhook(secret).sign(id, at, payload)).join(" ");
 }

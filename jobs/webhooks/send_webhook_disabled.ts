@@ -8,9 +8,7 @@ import { holdMailOfDatabaseCopy } from "../hold_mail_of_database_copy.ts";
 import { type MailMessage, sendMail } from "../mailer.ts";
 import type { RunnerDeps } from "../runner_deps.ts";
 
-/**
- * Sends the mail, unless the webhook is gone or has been enabled since. May send it twice, with the same Message-ID.
- */
+/** Sends the mail, unless the webhook was deleted or has been enabled since. May send the mail twice, with the same Message-ID. */
 export async function sendWebhookDisabled(
   deps: RunnerDeps,
   payload: JobPayloads["send_webhook_disabled"],
@@ -30,7 +28,7 @@ async function compose(
 ): Promise<MailMessage | null> {
   const webhook = await findAnyWebhook(sql, webhookId);
   if (!webhook?.disabledAt) return null;
-  // Its owner has enabled it, then disabled it.
+  // The webhook has been enabled and disabled again since.
   if (disabledAt !== undefined && disabledAt !== webhook.disabledAt) return null;
   const org = await findOrgById(sql, webhook.orgId);
   const [owner] = await listOwners(sql, webhook.orgId);
