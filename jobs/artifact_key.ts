@@ -1,8 +1,8 @@
-/** Names of artifacts, which contain the build that made them. */
+/** Artifact names. A name identifies the build that wrote the artifact. */
 import { isUuid } from "../shared/uuid.ts";
 import type { ExportBuildKey } from "../sql/exports/build_attempts.ts";
 
-/** One build of an attempt. An attempt can start twice, if a process gives it back at shutdown. */
+/** One build of an attempt. An attempt can have several builds, because a process returns it to the queue at shutdown. */
 export interface BuildKey extends ExportBuildKey {
   buildId: string;
 }
@@ -11,7 +11,7 @@ export function artifactKeyOf({ id, attempt, buildId }: BuildKey): string {
   return `${id}.${attempt}.${buildId}.zip`;
 }
 
-/** Returns the build of a file in the artifact store, finished or not; null for other files. */
+/** Returns the build that wrote a file of the artifact store, complete or partial. Returns null for other files. */
 export function parseArtifactName(name: string): BuildKey | null {
   const [id = "", attempt = "", buildId = "", extension] = name.split(".");
   if (!isUuid(id) || !/^[1-9]\d{0,8}$/.test(attempt) || !isUuid(buildId) || extension !== "zip") return null;

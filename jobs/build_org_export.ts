@@ -20,8 +20,8 @@ import { BuildSuperseded, writeOrgExport } from "./org_export_file.ts";
 import type { RunnerDeps } from "./runner_deps.ts";
 
 /**
- * Builds the export. Safe to run concurrently: only the latest attempt can write to the row. The claim's signal is
- * aborted if the queue considers the job lost. Throws if the queue should run it again.
+ * Builds the export. Concurrent runs are safe, because only the latest attempt can update the row. The claim's signal is
+ * aborted if the queue considers the job lost. Throws if the queue should retry the job.
  */
 export async function buildOrgExport(
   deps: RunnerDeps,
@@ -32,7 +32,7 @@ export async function buildOrgExport(
   if (!job) return failExhausted(deps, exportJobId);
   const build: Build = {
     job,
-    // Unique per build, even for the same attempt number, so garbage stays garbage.
+    // The key is unique per build, even within an attempt. A leftover file therefore never becomes valid again.
     artifactKey: artifactKeyOf({ ...job, buildId: crypto.randomUUID() }),
     claim,
     traceparent,
@@ -49,7 +49,7 @@ export async function buildOrgExport(
     if (isSuperseded || claim.signal.aborted) {
       const message = "a build stopped: its job was canceled or taken over by another builder";
       build.log.warn({ event: "export_job.superseded", err: error }, message);
-      // The queue accepts this only from the worker that holds the entry.
+      // The queue records the failure only if this worker still holds the entry.
       throw error;
     }
     if (timeout.aborted) return await fail(deps, build, "BUILD_TIMEOUT");
@@ -58,7 +58,7 @@ export async function buildOrgExport(
   }
 }
 
-/** Returns whether another attempt would fail the same way. The messages of these errors are for the caller. */
+/** Returns whether another attempt would fail the same way. Callers see the messages of these errors. */
 function isFinal(error: unknown): error is Error {
   return [WrongTimeError, ChangeLogDeletedError, ArtifactTooLargeError].some((type) => error instanceof type);
 }
@@ -75,7 +75,7 @@ async function run(
     await discardOthers(deps, build, stopped);
   };
   const { artifact, progress } = await writeOrgExport(deps, { job, org, signal, artifactKey, prepareStore });
-  // Another database may have claimed the store since.
+  // Another database may have claimed the store during the build.
   await deps.owner.require();
   if (!(await makeReady(deps, build, { org, artifact, progress }))) throw new BuildSuperseded(job);
   const tookMs = Math.round(performance.now() - startedAt);

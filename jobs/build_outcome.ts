@@ -1,4 +1,4 @@
-/** How a build of an organization export ends: its job is ready, failed, or queued for another attempt. */
+/** Outcomes of a build of an organization export: the job is ready, failed, or queued for another attempt. */
 import { ArtifactStorageError, type ContentDigest } from "../shared/artifacts/store.ts";
 import { orgExportFileName } from "../shared/exports/file_names.ts";
 import type { Log } from "../shared/process/log.ts";
@@ -23,7 +23,7 @@ import { completeJob, enqueueJob, postponeJob, type QueueClaim } from "../sql/jo
 import type { RunnerDeps } from "./runner_deps.ts";
 import { ForeignStoreError } from "./store_owner.ts";
 
-/** A silent storage must not delay the next attempt. */
+/** An unresponsive storage must not delay the next attempt. */
 const DISCARD_TIMEOUT_MS = 1000;
 
 const MESSAGES: Readonly<Record<Exclude<ExportJobErrorCode, "CANCELED">, string>> = {
@@ -34,7 +34,7 @@ const MESSAGES: Readonly<Record<Exclude<ExportJobErrorCode, "CANCELED">, string>
   ORGANIZATION_GONE: "The organization was deleted",
 };
 
-/** One attempt. */
+/** One attempt to build the export of a job. */
 export interface Build {
   job: ExportJobRow;
   artifactKey: string;
@@ -43,7 +43,7 @@ export interface Build {
   log: Log;
 }
 
-/** Makes the job ready and queues its mail. Returns false if the attempt is no longer the running one. */
+/** Marks the job as ready and queues its mail. Returns false if this attempt is no longer the job's running attempt. */
 export async function makeReady(
   deps: RunnerDeps,
   { job, artifactKey, traceparent }: Build,
@@ -74,8 +74,8 @@ export async function makeReady(
 }
 
 /**
- * Calls `end`, which ends the job. Completes the queue entry and writes the event and the audit entry in the same
- * transaction. Returns null if `end` does, because then no job has ended.
+ * Runs `end`, which finishes the job. The same transaction completes the queue entry and writes the event and the audit
+ * entry. Returns null if `end` returns null, because then no job was finished.
  */
 async function endJob(
   deps: RunnerDeps,
@@ -100,9 +100,9 @@ async function endJob(
 }
 
 /**
- * Queues a failed build again and rethrows, or fails the job if no attempt is left. An attempt does not count if this
- * process had to stop, if another database owns the store, or if a fault of storage or database stopped it. Such faults
- * are forgiven for EXPORT_BUILD_PATIENCE_MINUTES.
+ * Queues a failed build again and rethrows the error, or fails the job if no attempt is left. An attempt does not count if
+ * this process was shutting down or if another database owns the store. A fault of the storage or the database does not count
+ * either, for up to EXPORT_BUILD_PATIENCE_MINUTES.
  */
 export async function handOn(deps: RunnerDeps, build: Build, error: unknown): Promise<void> {
   const isForgiven = deps.shutdownSignal.aborted || error instanceof ForeignStoreError;
@@ -117,7 +117,7 @@ export async function handOn(deps: RunnerDeps, build: Build, error: unknown): Pr
     deps.metrics.buildRetries.inc();
     await discard(deps, build);
   } else if (!isForgiven && build.job.attempt >= MAX_ATTEMPTS) {
-    // A forgiven attempt may have been queued by a try whose response got lost: its entry must stay.
+    // Forgiven attempts are excluded: a query whose response was lost may have queued the attempt, and its queue entry must stay.
     return fail(deps, build, fault === "storage" ? "ARTIFACT_STORAGE_FAILED" : "BUILD_FAILED");
   }
   throw error;
@@ -128,7 +128,7 @@ function faultOf(error: unknown): BuildFault | null {
   return isDatabaseFault(error) ? "database" : null;
 }
 
-/** Returns false if the attempt counts and was the last one, or is no longer the running one. */
+/** Returns false if this attempt was the last one that counts, or if it is no longer the running attempt. */
 async function queueAgain(
   { config, sql, boss }: RunnerDeps,
   { job: { id, attempt }, claim, log }: Build,
@@ -147,7 +147,7 @@ async function queueAgain(
   );
 }
 
-/** Fails the job, unless the attempt is no longer the running one. */
+/** Fails the job, unless this attempt is no longer the job's running attempt. */
 export async function fail(
   deps: RunnerDeps,
   build: Build,
@@ -163,7 +163,7 @@ export async function fail(
   build.log.error({ event: "export_job.failed", errorCode }, "an export job failed");
 }
 
-/** Fails a job whose builders have all died. Does nothing for a job that has finished. */
+/** Fails a job that has used up its attempts. Does nothing if the job has finished. */
 export async function failExhausted(deps: RunnerDeps, id: string): Promise<void> {
   const errorMessage = MESSAGES.BUILD_FAILED;
   const end = (tx: Sql) => markExportJobExhausted(tx, { id, errorMessage });
@@ -172,9 +172,9 @@ export async function failExhausted(deps: RunnerDeps, id: string): Promise<void>
 }
 
 /**
- * Deletes what other builds of the job have left, finished or not: they can only stop, because the running attempt of
- * the row is this one. `signal` is aborted when it no longer is. A full storage needs their room, and the sweep that ran when
- * one of them died found it running.
+ * Deletes the files of the job's other builds, complete or partial. These builds can only stop, because the row's running
+ * attempt is this one. `signal` is aborted when this attempt is no longer running. A full storage needs the space. The sweep
+ * may have kept the files, because their attempt was still running in the row.
  */
 export async function discardOthers(
   { store }: Pick<RunnerDeps, "store">,
@@ -183,7 +183,7 @@ export async function discardOthers(
 ): Promise<void> {
   const left = await Array.fromAsync(store.list(`${job.id}.`));
   for (const { name } of left.filter((file) => !file.name.startsWith(artifactKey))) {
-    // One of them may be the file of a build that has taken over.
+    // The file may belong to a build that has taken over the job.
     signal.throwIfAborted();
     await store.remove(name).catch((error: unknown) => {
       log.warn({ event: "artifact.delete_failed", name, err: error }, "cannot delete a part of a dead build");
@@ -192,8 +192,8 @@ export async function discardOthers(
 }
 
 /**
- * Deletes the file if it exists. Call it only when the row no longer belongs to this attempt: if the connection is lost
- * while the job is made ready, the job may be ready. The sweep deletes what is left.
+ * Deletes the build's file if it exists. Call this only if the row no longer belongs to this attempt. If the connection is
+ * lost while the job is marked as ready, the job may be ready and need the file. The sweep deletes leftover files.
  */
 export async function discard(
   deps: Pick<RunnerDeps, "store">,

@@ -1,23 +1,23 @@
-/** Composes a mail as text and HTML from what it says. */
+/** Composes a mail as text and HTML from its content. */
 
-/** Text that contains names. People chose the names, so they may run from right to left, and they are highlighted. */
+/** Text that may contain names. Names are user input: they may be in a right-to-left script, and the mail highlights them. */
 export type MailText = string | readonly (string | { name: string })[];
 
-/** Names and values, as a table. */
+/** Names and values, shown as a table. */
 export type MailFacts = readonly (readonly [name: string, value: string])[];
 
 export interface MailContent {
   subject: string;
   /** Paragraphs above the button. */
   intro: readonly MailText[];
-  /** The one thing to do. */
+  /** The action that the mail asks for. */
   button?: { label: string; url: string };
   facts?: MailFacts;
-  /** Small print: why the mail came, and what to do if it should not have. */
+  /** Small print: why the recipient got the mail, and what to do if they did not expect it. */
   notes: readonly MailText[];
 }
 
-/** Longer names are shortened in the subject. */
+/** The maximum length of a name in the subject. Longer names are truncated. */
 const MAX_SUBJECT_NAME = 100;
 
 const instant = new Intl.DateTimeFormat("en-GB", {
@@ -43,7 +43,7 @@ function textPart({ intro, button, facts = [], notes }: MailContent): string {
   return `${parts.join("\n\n")}\n`;
 }
 
-/** Sets no colors, so that it is readable on light and dark; loads nothing. */
+/** Renders the HTML part. It sets no colors, so that it is readable in light and dark mode, and loads no other resources. */
 function htmlPart({ subject, intro, button, facts = [], notes }: MailContent): string {
   const rows = facts.map(
     ([name, value]) =>
@@ -105,7 +105,7 @@ function oneLine(name: string): string {
     .trim();
 }
 
-/** Returns a name as a subject may have it: on one line, and not too long. */
+/** Returns a name for use in a subject: on one line and of limited length. */
 export function subjectName(name: string): string {
   const characters = [...new Intl.Segmenter().segment(oneLine(name))].map(({ segment }) => segment);
   return characters.length <= MAX_SUBJECT_NAME
@@ -114,19 +114,19 @@ export function subjectName(name: string): string {
 }
 
 /**
- * The recipient may not know the people who chose the name: mail programs would turn an address in it into a link. Word
- * joiners are invisible.
+ * Returns a name in which mail programs detect no links. The recipient may not know the person who chose the name. The
+ * inserted word joiners are invisible.
  */
 export function withoutLinks(name: string): string {
   return name.replaceAll(/(?<=\S)[.:/@](?=\S)/g, "\u2060$&");
 }
 
-/** Returns the address of an organization's pages. */
+/** Returns the URL of an organization's page. */
 export function orgUrl(publicUrl: string, slug: string): string {
   return `${publicUrl}/orgs/${encodeURIComponent(slug)}`;
 }
 
-/** Returns an instant as people read it: `26 November 2026 at 04:00:00 UTC`. */
+/** Formats an instant for people: `26 November 2026 at 04:00:00 UTC`. */
 export function inWords(iso: string): string {
   return `${instant.format(new Date(iso))} UTC`;
 }

@@ -1,6 +1,6 @@
 /**
- * Job `expire_org_exports`: deletes the files of expired exports and of dead builds. Sweeps can run concurrently, and a
- * sweep can be killed at any line: the next one continues. What has expired is in sql/exports/export_expiry.ts.
+ * Job `expire_org_exports`: deletes the files of expired exports and of dead builds. Sweeps can run concurrently. If one is
+ * killed, the next sweep continues its work. sql/exports/export_expiry.ts decides which exports have expired.
  */
 import { setTimeout as delay } from "node:timers/promises";
 import type { StoredFile } from "../shared/artifacts/store.ts";
@@ -20,14 +20,14 @@ import type { RunnerDeps } from "./runner_deps.ts";
 /** Rows or files per batch. */
 const BATCH = 200;
 /**
- * How long a file outlives its export, so that a download accepted at the last moment has opened it. The server opens
- * it only after it has created the response.
+ * How long a file outlives its export. A download that is accepted just before the expiry opens the file only after the
+ * server has created the response.
  */
 const OPENING_MS = 2000;
 
 /**
- * Added to the lifetime of a file without a job. If this database was restored to a time before the job, the original
- * database may still serve the file until it expires there.
+ * Added to the retention of files whose job has no row. If this database was restored to a time before the job, the original
+ * database may still serve the file until the file expires.
  */
 const UNKNOWN_MARGIN_HOURS = 24;
 const HOUR_MS = 3_600_000;
@@ -37,8 +37,8 @@ type SweepDeps = Pick<RunnerDeps, "sql" | "store" | "owner" | "log"> & {
 };
 
 /**
- * Sweeps once, if the store belongs to this database. Logs failed deletions, which the next sweep retries; `signal`
- * ends it between two files.
+ * Sweeps once, if the store belongs to this database. Logs failed deletions, which the next sweep retries. `signal` stops the
+ * sweep between two files.
  */
 export async function deleteExpiredExports(deps: SweepDeps, signal: AbortSignal): Promise<void> {
   if (!(await deps.owner.isOurs())) return;
@@ -48,7 +48,7 @@ export async function deleteExpiredExports(deps: SweepDeps, signal: AbortSignal)
   deps.log[level]({ event: "export_sweep.done", expired, abandoned }, "swept organization exports");
 }
 
-/** Returns how many exports it expired. */
+/** Expires the exports that are past their expiry and returns their number. */
 async function expirePastExpiry(deps: SweepDeps, signal: AbortSignal): Promise<number> {
   let count = 0;
   let after: ExpiryKey | null = null;
@@ -65,7 +65,7 @@ async function expirePastExpiry(deps: SweepDeps, signal: AbortSignal): Promise<n
   }
 }
 
-/** Deletes the file first, so an `expired` row never has one. Open downloads keep reading. */
+/** Deletes the file first, so that an `expired` row never has a file. Open downloads continue. */
 async function expire(
   deps: SweepDeps,
   { id, orgId, artifactKey, expiresAt }: ExpiredExportRow,
@@ -84,13 +84,12 @@ async function expire(
   });
 }
 
-/** Returns how many files it deleted. */
+/** Deletes the files of dead builds and returns their number. */
 async function deleteAbandoned(deps: SweepDeps, signal: AbortSignal): Promise<number> {
   let count = 0;
   let batch: BuildFile[] = [];
   for await (const { name, modifiedAt } of deps.store.list()) {
     const build = parseArtifactName(name);
-    // Ignores other files.
     if (!build) continue;
     batch.push({ name, build, modifiedAt });
     if (batch.length < BATCH) continue;
@@ -105,9 +104,9 @@ interface BuildFile extends Pick<StoredFile, "name" | "modifiedAt"> {
 }
 
 /**
- * Deletes files that no job needs. Rows are read after the files are listed. A build begins its attempt in the row
- * before it creates a file, and keys are unique per build. So a row that is not in this attempt now never will be
- * again, and its build can only stop.
+ * Deletes files that no job needs. The rows are read after the files are listed. A build writes its attempt to the row before
+ * it creates a file, and keys are unique per build. If the row has another attempt now, it never returns to the file's
+ * attempt, and the file's build can only stop.
  */
 async function deleteUnowned(
   deps: SweepDeps,
@@ -133,7 +132,7 @@ async function deleteUnowned(
 
 function isNeeded(name: string, build: BuildKey, job: ArtifactOwnerRow): boolean {
   if (job.status === "running") return job.attempt === build.attempt;
-  // Expired files are the other half's task.
+  // `expirePastExpiry` deletes the files of expired exports.
   return job.status === "ready" && job.artifactKey === name;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Job `delete_old_records`: deletes what is past its retention (docs/operating.md, Growth), and ends organizations that
- * their owners deleted. It may stop anywhere, and two may run at once.
+ * Job `delete_old_records`: deletes records past their retention (docs/operating.md, Growth), and organizations whose
+ * deletion is due. The job may stop at any point, and two runs may overlap.
  */
 import { deleteOldAuditEntries } from "../sql/accounts/audit_chain.ts";
 import { insertAuditEntry } from "../sql/accounts/audit_log.ts";
@@ -14,10 +14,10 @@ import { deleteOldTrackerChanges } from "../sql/exports/tracker_changes.ts";
 import { cancelJob } from "../sql/job_queue.ts";
 import type { RunnerDeps } from "./runner_deps.ts";
 
-/** Rows per statement, which locks them for some milliseconds. */
+/** Rows per statement. A statement locks its rows for a few milliseconds. */
 const BATCH = 1000;
 
-/** Deletes in batches until nothing is left; `signal` stops it between two batches. */
+/** Deletes old records in batches until none are left. `signal` stops the job between two batches. */
 export async function deleteOldRecords(
   { sql, boss, log, config }: Pick<RunnerDeps, "config" | "sql" | "boss" | "log">,
   signal: AbortSignal,
@@ -31,7 +31,8 @@ export async function deleteOldRecords(
       if (deleted < BATCH) return total;
     }
   };
-  // First: the others may use up the time of the sweep. One that fails stops nothing else.
+  // Organizations are deleted first, because the other deletions may use up the time of the sweep. If one fails, the other
+  // deletions still run.
   const [organizations] = await Promise.allSettled([deleteOrganizations({ sql, boss }, signal)]);
   const deleted: Record<string, number> = {
     organizations: organizations.status === "fulfilled" ? organizations.value : 0,
@@ -52,15 +53,15 @@ export async function deleteOldRecords(
 }
 
 /**
- * Deletes the organizations whose seven days are over, each in one transaction: if the process dies, the next sweep finds
- * it as it was. An owner who restores one at the same time is either first, or too late. A copy of the database deletes none.
- * Returns how many it deleted; `signal` stops it between two.
+ * Deletes the organizations whose seven days are over, each in one transaction. If the process dies, the next sweep finds the
+ * organization unchanged. A concurrent restore either comes first or is too late. A copy of the database deletes no
+ * organizations. Returns the number of deleted organizations. `signal` stops the loop between two organizations.
  */
 export async function deleteOrganizations(
   { sql, boss }: Pick<RunnerDeps, "sql" | "boss">,
   signal: AbortSignal,
 ): Promise<number> {
-  // Owners may have restored theirs in the original.
+  // Owners may have restored their organizations in the original database.
   if (await isDatabaseCopy(sql)) return 0;
   let count = 0;
   while (true) {
@@ -73,7 +74,7 @@ export async function deleteOrganizations(
 async function deleteNext(tx: Sql, boss: RunnerDeps["boss"]): Promise<boolean> {
   const org = await lockDueOrg(tx);
   if (!org) return false;
-  // Read first, because the deletion removes the members.
+  // The owners are read first, because the deletion removes the members.
   const owners = await listOwners(tx, org.id);
   const { jobIds, members, projects } = await markOrgDeleted(tx, org.id);
   for (const id of jobIds) await cancelJob(tx, boss, { id, name: "build_org_export" });
@@ -84,7 +85,7 @@ async function deleteNext(tx: Sql, boss: RunnerDeps["boss"]): Promise<boolean> {
     orgId: org.id,
     details: { slug: org.slug, members, projects },
   });
-  // Last: it locks the owners' addresses, and password resets for them wait.
+  // The notices are queued last, because they lock the owners' addresses. Password resets for these addresses wait for the lock.
   await queueDeletionNotices(tx, boss, { org, owners, actorUserId: null, about: "deleted" });
   return true;
 }

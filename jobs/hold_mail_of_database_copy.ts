@@ -1,4 +1,4 @@
-/** Keeps a restored copy of the database from mailing people what has happened in the original only. */
+/** Prevents a restored copy of the database from sending mail about events in the original database. */
 import type { Sql } from "../sql/connection/pool.ts";
 import { isDatabaseCopy } from "../sql/database_copy.ts";
 

@@ -1,4 +1,4 @@
-/** Sends mail over SMTP, or writes it to a directory without a mail server. */
+/** Sends mail over SMTP. Without a mail server, writes it to a directory. */
 import { mkdir, readdir, rm, stat, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { createTransport } from "nodemailer";
@@ -12,13 +12,16 @@ const RESPONSE_TIMEOUT_MS = 10 * 60_000;
 const CONNECT_TIMEOUT_MS = 30_000;
 /** How long messages are kept as files. */
 const FILES_KEPT_MS = 30 * 24 * 3_600_000;
-/** How often older ones are looked for, when a mail is written. */
+/** The minimum time between two deletions of old files. A deletion runs when a mail is written. */
 const FILES_SWEEP_MS = 3_600_000;
 
 export interface MailMessage {
-  /** Constant across retries, so that mail programs show one message. Letters, digits, `.` and `-`. */
+  /**
+   * The local part of the Message-ID. Mail programs show only one of several messages with the same id. It consists of
+   * letters, digits, `.` and `-`.
+   */
   id: string;
-  /** One address. */
+  /** The address of the only recipient. */
   to: string;
   subject: string;
   text: string;
@@ -27,13 +30,16 @@ export interface MailMessage {
 
 export interface Mailer {
   /**
-   * Resolves when the server has accepted the message, or when it is a file. Throws MailError, including when `signal` is
-   * aborted or the disk is full.
+   * Resolves when the server has accepted the message, or when the message is in a file. Throws MailError if the server does
+   * not accept the message or `signal` is aborted. Throws the system's error if the file cannot be written.
    */
   send(message: MailMessage, signal?: AbortSignal): Promise<"sent" | "stored">;
 }
 
-/** The server did not accept the message. Contains neither the address nor the server's text, which may repeat it. */
+/**
+ * The server did not accept the message. The error contains neither the address nor the server's text, which may repeat the
+ * address.
+ */
 export class MailError extends Error {
   override readonly name = "MailError";
   /** True if the server will never accept the message, so that a retry is useless. */
@@ -71,7 +77,7 @@ export async function sendMail(
 
 const MAIL_STORED = "wrote a mail into a file, because SMTP_URL is not set; nobody received it";
 
-/** Without `smtpUrl`, messages become files `<id>.eml` in the directory `mail` of `dataDir`. */
+/** Opens the mailer. Without `smtpUrl`, it writes messages to files `<id>.eml` in the directory `mail` of `dataDir`. */
 export function openMailer({
   smtpUrl,
   mailFrom,
@@ -84,7 +90,7 @@ export function openMailer({
 function composed({ id, to, subject, text, html }: MailMessage, mailFrom: string) {
   return {
     from: mailFrom,
-    // An object is always one address, whatever the text.
+    // An object is always read as one address, whatever characters it contains.
     to: { name: "", address: to },
     messageId: `<${id}@${mailFrom.replace(/^.*@|>$/g, "")}>`,
     subject,
@@ -104,7 +110,7 @@ function smtpMailer(url: string, mailFrom: string): Mailer {
     connectionTimeout: CONNECT_TIMEOUT_MS,
     greetingTimeout: CONNECT_TIMEOUT_MS,
     socketTimeout: RESPONSE_TIMEOUT_MS,
-    // Even if the URL asks for it: the conversation contains addresses.
+    // Off even if the URL enables it, because the log would contain addresses.
     logger: false,
   });
   return {
@@ -120,15 +126,18 @@ function smtpMailer(url: string, mailFrom: string): Mailer {
 }
 
 /**
- * Returns true if a password would be sent. By default nodemailer continues in clear text if the server offers no
- * STARTTLS, or an attacker has removed the offer. Operators can opt out with `?requireTLS=false`.
+ * Returns whether TLS is required, because a password would be sent. By default, nodemailer continues in clear text if the
+ * server offers no STARTTLS, or if an attacker has removed the offer. Operators can opt out with `?requireTLS=false`.
  */
 function needsTls(url: string): boolean {
   const { protocol, username, searchParams } = new URL(url);
   return protocol === "smtp:" && username !== "" && searchParams.get("requireTLS") !== "false";
 }
 
-/** Failures without a response. Their text is the system's or the TLS library's, and has no address of a recipient. */
+/**
+ * Codes of failures without a response. Their messages come from the system or the TLS library and contain no recipient's
+ * address.
+ */
 const NETWORK_CODES: readonly unknown[] = ["ESOCKET", "EDNS", "ETIMEDOUT"];
 
 interface SmtpFailure {
@@ -138,7 +147,7 @@ interface SmtpFailure {
   command?: unknown;
 }
 
-/** Converts nodemailer's error, without the texts of the server. */
+/** Converts nodemailer's error to a MailError without the server's text. */
 function mailError(error: unknown): MailError {
   const { code, message, responseCode, command }: SmtpFailure =
     typeof error === "object" && error !== null ? error : {};
@@ -155,7 +164,7 @@ function mailError(error: unknown): MailError {
     );
   }
   return new MailError(`Cannot send mail: the server answers ${responseCode} to ${step}`, {
-    // The operator can fix a rejected sender or login (AUTH, MAIL FROM), so it is worth retrying.
+    // The operator can fix a rejected sender or login (AUTH, MAIL FROM), so these failures are retried.
     isPermanent: responseCode >= 500 && (step === "RCPT TO" || step === "DATA"),
   });
 }
@@ -178,7 +187,7 @@ function fileMailer(directory: string, mailFrom: string): Mailer {
   };
 }
 
-/** Deletes mails, and parts of mails that killed processes left. Another runner may do so at the same time. */
+/** Deletes old mails, and partial files that killed processes left behind. Another runner may do the same concurrently. */
 async function deleteOldFiles(directory: string): Promise<void> {
   for (const name of await readdir(directory)) {
     if (!name.endsWith(".eml") && !name.endsWith(PART_ENDING)) continue;
@@ -191,7 +200,7 @@ async function deleteOldFiles(directory: string): Promise<void> {
   }
 }
 
-/** The file appears whole. */
+/** Writes the file under a temporary name first, so that the final name never has partial content. */
 async function writeWhole(path: string, content: Buffer): Promise<void> {
   const part = partPathOf(path);
   try {

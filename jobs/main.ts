@@ -27,11 +27,14 @@ Environment variables configure it; docs/configuration.md lists them.
 DATABASE_URL is required, and a migrated database: bun run migrate.
 `;
 
-/** Jobs that are running at SIGTERM have 18 s to finish; the others are given back to the queue. */
+/** Jobs that are running at SIGTERM have 18 s to finish. Unfinished jobs return to the queue. */
 const FINISH_MS = 18_000;
 /** Connections for pg-boss: fetching, heartbeats, supervision and schedule, each with short statements. */
 const QUEUE_CONNECTIONS = 3;
-/** Connections for row changes and cancellations of all builds, for each mail about an export, the two sweeps, and sealing. */
+/**
+ * Two connections per build (row updates and cancellations), one per mail about an export, two for the sweeps, one for
+ * sealing the audit log, and those of the queue.
+ */
 const POOL_MAX = 2 * CONCURRENT_BUILDS + CONCURRENT_MAILS + 3 + QUEUE_CONNECTIONS;
 
 const NEEDS: ProcessNeeds = {
@@ -42,7 +45,7 @@ const NEEDS: ProcessNeeds = {
   openQueue: openWorkerQueue,
 };
 
-/** Serves the metrics on METRICS_PORT if that is set. */
+/** Serves the metrics on METRICS_PORT if it is set. */
 function serveRunnerMetrics(
   host: Host,
   deps: RunnerDeps,
@@ -76,7 +79,7 @@ async function main(): Promise<void> {
     metrics: createRunnerMetrics(registry),
     shutdownSignal: stop.signal,
   };
-  // Not ready from the first signal on, while jobs still finish.
+  // The process is not ready from the first signal on, even while jobs still finish.
   const metricsServer = serveRunnerMetrics(host, deps, { registry, shutdownSignal: leave.signal });
   const jobs = createJobs(deps);
   const background = [keepAuditLogSealed, keepHeartbeat, keepQueueTimes].map((keep) =>
@@ -91,7 +94,7 @@ async function main(): Promise<void> {
       {
         name: "finish jobs",
         timeoutMs: FINISH_MS + 1000,
-        // Not an error: the next phase cuts off what is still running.
+        // A timeout is not an error: the next phase aborts the jobs that are still running.
         run: async () => {
           leave.abort();
           await Promise.race([Promise.all([jobs.finish(), delivering]), delay(FINISH_MS)]);
@@ -111,7 +114,7 @@ async function main(): Promise<void> {
       await close();
     },
   });
-  // A signal may come while this waits for a silent store, with mails in progress.
+  // A signal may arrive while this waits for an unresponsive store, and while mails are being sent.
   await startOrExit(host, () => jobs.start());
 }
 

@@ -39,8 +39,8 @@ interface Project {
 }
 
 /**
- * Writes the file and reports its progress. Throws BuildSuperseded when the job is canceled or taken over by another
- * builder, even while `prepareStore`, which is called first, waits for the store.
+ * Writes the file and reports its progress. Calls `prepareStore` first. Throws BuildSuperseded if the job is canceled or if
+ * another builder takes it over, even while `prepareStore` waits for the store.
  */
 export async function writeOrgExport(
   deps: RunnerDeps,
@@ -64,7 +64,7 @@ export async function writeOrgExport(
       yield chunk;
     }
   }
-  // Small projects give many small chunks; writing each took a fifth of such a build.
+  // Small projects yield many small chunks. Writing each chunk separately took a fifth of the build time.
   const open = (cutOff: AbortSignal) => gatherChunks(counted(cutOff));
   using reports = startProgressReports(deps.sql, job, progress);
   try {
@@ -73,19 +73,19 @@ export async function writeOrgExport(
     const artifact = await writeArtifact(deps.store, { key: artifactKey, signal: stopped, open });
     return { artifact, progress: progress() };
   } catch (error) {
-    // The errors of the canceled queries say less.
+    // BuildSuperseded says more than the errors of the canceled queries.
     reports.signal.throwIfAborted();
     throw error;
   }
 }
 
-/** Yields the files of every project, then manifest and readme. */
+/** Yields the files of every project, then the readme, the schema and the manifest. */
 async function* orgEntries(
   deps: RunnerDeps,
   options: OrgExport & {
     projects: readonly Project[];
     meter: RowMeter;
-    /** Counts the projects. The mail says "of 9 projects", so the file must have nine. */
+    /** The numbers of written and omitted projects. The mail says "of 9 projects", so the file must contain nine. */
     done: { projects: number; leftOut: number };
   },
 ): AsyncGenerator<ZipEntry, void, void> {
@@ -124,8 +124,8 @@ async function* orgEntries(
 }
 
 /**
- * Returns a function that opens the snapshot of a project; null if the project was deleted. Only a first attempt reads from
- * the replica, so that no build fails again and again because of it.
+ * Returns a function that opens the snapshot of a project, or returns null if the project was deleted. Only a first attempt
+ * reads from the replica, so that a broken replica cannot fail every attempt.
  */
 function projectOpener(
   deps: RunnerDeps,
@@ -134,7 +134,7 @@ function projectOpener(
   const replica = job.attempt === 1 && job.faults === 0 ? deps.replica : null;
   let position: WalPosition | null = null;
   return async (projectId) => {
-    // The replica may not have replayed a deletion.
+    // The primary decides, because the replica may not have replayed a deletion.
     const project = await findProjectById(deps.sql, projectId);
     if (project?.deletedAt !== null) return null;
     const source = await openSource(
@@ -142,13 +142,13 @@ function projectOpener(
       {
         projectId,
         signal,
-        // It was settled when the job was queued.
+        // The cutoff was settled when the job was queued.
         settle: async () => job.asOf,
-        // The rows of all projects were committed before the build began, so the replica is waited for once.
+        // The rows of all projects were committed before the build began, so the build waits for the replica only once.
         readPosition: async () => (position ??= (await replica?.readPosition()) ?? null),
       },
     );
-    // After a failover the position is meaningless.
+    // After a failover, the WAL position is meaningless.
     if (source.replica === null) position = null;
     return source;
   };
@@ -186,8 +186,8 @@ async function* projectPart(
 const SHORT_ID_LENGTH = 8;
 
 /**
- * Returns the directory of each project by its id: `{sanitizedProjectName}__{first8OfProjectId}`. If two would be
- * equal, ignoring case, both get the whole id.
+ * Returns the directory of each project by the project's id: `{sanitizedProjectName}__{first8OfProjectId}`. If two
+ * directories are equal except for case, both get the full id.
  */
 export function nameDirectories(projects: readonly Project[]): ReadonlyMap<string, string> {
   const named = projects.map(({ id, name }) => {
@@ -211,8 +211,8 @@ export class BuildSuperseded extends Error {
 }
 
 /**
- * Writes what `readProgress` returns into the job's row, now and every second until it is disposed of. The signal is aborted
- * with BuildSuperseded when another attempt or no attempt runs, or with the error of a failed report.
+ * Writes the result of `readProgress` to the job's row, now and every second until disposal. Aborts the signal with
+ * BuildSuperseded if this attempt is no longer running, or with the error of a failed report.
  */
 function startProgressReports(
   sql: Sql,
@@ -228,7 +228,7 @@ function startProgressReports(
       await pause(INTERVAL_MS, stopped.signal);
     }
   }
-  // A report may still be running at the end; it changes only a row of this attempt.
+  // A report may still be running after disposal. It changes the row only if the attempt is still running.
   report().catch((error: unknown) => {
     if (!stopped.signal.aborted) failed.abort(error);
   });

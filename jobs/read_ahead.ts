@@ -1,17 +1,17 @@
-/** Overlaps reading and compressing: the database works on the next file while the last one is compressed. */
+/** Overlaps reading and compression: the database reads the next file while the previous file is compressed. */
 import { setImmediate } from "node:timers/promises";
 import type { ZipEntry } from "../shared/exports/zip_stream.ts";
 
 type Entries = AsyncGenerator<ZipEntry, void, void>;
 
-/** An entry whose first chunk has been asked for. */
+/** An entry whose first chunk has been read. */
 interface Begun {
   name: string;
   chunks: AsyncIterator<Uint8Array>;
   first: IteratorResult<Uint8Array>;
 }
 
-/** Yields the same entries. Reads the first chunk of each as soon as the one before has been read to its end. */
+/** Yields the same entries. Reads the first chunk of an entry as soon as the previous entry has been read completely. */
 export async function* readAhead(entries: Entries): Entries {
   let next = begin(entries);
   try {
@@ -31,7 +31,7 @@ export async function* readAhead(entries: Entries): Entries {
 
 function begin(entries: Entries): Promise<Begun | null> {
   const begun = readFirst(entries);
-  // It is awaited when its turn comes.
+  // `readAhead` awaits the promise later. Until then, a rejection counts as handled.
   begun.catch(() => {});
   return begun;
 }
@@ -47,7 +47,7 @@ async function readFirst(entries: Entries): Promise<Begun | null> {
 async function* passOn({ chunks, first }: Begun, onEnd: () => void): AsyncGenerator<Uint8Array, void, void> {
   const finish = async (): Promise<void> => {
     onEnd();
-    // The query is sent before compressing keeps the event loop busy.
+    // The query must be sent before compression blocks the event loop.
     await setImmediate();
   };
   if (first.done) await finish();

@@ -75,8 +75,8 @@ export function registerWebhookMetrics(registry: Registry, { sql, log }: { sql: 
 const HEARTBEAT_MS = 5_000;
 
 /**
- * Records every few seconds that this job runner is alive, for the metric `job_runners`. Settles when `signal` is aborted
- * and the record is deleted. If the database is down, it retries.
+ * Records every few seconds that this job runner is alive, for the metric `job_runners`. Settles when `signal` is aborted and
+ * the record is deleted. Retries while the database is down.
  */
 export async function keepHeartbeat(deps: { sql: Sql; log: Log }, signal: AbortSignal): Promise<void> {
   const id = crypto.randomUUID();
@@ -86,6 +86,6 @@ export async function keepHeartbeat(deps: { sql: Sql; log: Log }, signal: AbortS
     });
     await pause(HEARTBEAT_MS, signal);
   }
-  // A remaining row is ignored after 30 s.
+  // If the deletion fails, the row is ignored after 30 s.
   await deleteJobRunner(deps.sql, id).catch(() => {});
 }

@@ -1,7 +1,4 @@
-/**
- * When background jobs run: the hours of recurring ones, how many run at once, how often a queue is asked, and what a job
- * calls.
- */
+/** The background jobs: schedules, concurrency, polling intervals and the function of each job. */
 import { JOB_NAMES, type JobName, type JobPayloads } from "../shared/background_jobs.ts";
 import type { Log } from "../shared/process/log.ts";
 import { pause } from "../shared/process/with_timeout.ts";
@@ -22,11 +19,11 @@ export const CONCURRENT_BUILDS = 2;
 /** Concurrent mails about exports per process, each with a database connection. */
 export const CONCURRENT_MAILS = 2;
 /**
- * Concurrent mails about accounts per process. They hold no database connection while the mail server works, and all go to
- * the same server: one that answers each command late must not keep people from signing in.
+ * Concurrent mails about accounts per process. They hold no database connection while the mail server works. All of them go
+ * to the same mail server, and slow responses must not keep people from signing in.
  */
 const CONCURRENT_ACCOUNT_MAILS = 8;
-/** In UTC, as is `EXPORT_SWEEP_CRON` for expired exports. */
+/** The schedule of `delete_old_records`, in UTC. `EXPORT_SWEEP_CRON` is the schedule of `expire_org_exports`. */
 const RETENTION_CRON = "37 * * * *";
 
 interface Job<Name extends JobName> {
@@ -34,7 +31,7 @@ interface Job<Name extends JobName> {
   concurrency: number;
   /** Seconds between polls. */
   pollSeconds: number;
-  /** True if it stays in the queue while the artifact store belongs to another database. */
+  /** True if the job stays in the queue while the artifact store belongs to another database. */
   needsStore: boolean;
   /** Runs the job; throws if the queue should retry it. The signal is aborted when the queue considers the job lost. */
   run(
@@ -60,7 +57,7 @@ const JOBS: { readonly [Name in JobName]: Job<Name> } = {
     run: (deps, _payload, { signal }) =>
       deleteExpiredExports(deps, AbortSignal.any([signal, deps.shutdownSignal])),
   },
-  // People must be able to sign in again even if the artifact store is down.
+  // `needsStore` is false, because people must be able to sign in even if the artifact store is down.
   send_account_mail: {
     concurrency: CONCURRENT_ACCOUNT_MAILS,
     pollSeconds: 1,
@@ -96,32 +93,32 @@ export function createJobs(deps: RunnerDeps) {
   return {
     /**
      * Schedules the sweeps and starts working on the queues. While the artifact store belongs to another database, jobs that
-     * need it stay in their queue. Settles when the store has responded, or has been silent for ten seconds.
+     * need the store stay in their queue. Settles when the store has responded, at the latest after ten seconds.
      */
     async start(): Promise<void> {
       starting = takeUp();
       await starting;
       if (!stop.signal.aborted) log.info({ concurrentBuilds: CONCURRENT_BUILDS }, "working");
     },
-    /** Stops fetching jobs, and settles when the running ones have ended. May be called while `start` is running. */
+    /** Stops fetching jobs. Settles when the running jobs have ended. May be called while `start` is running. */
     async finish(): Promise<void> {
       stop.abort();
       await stopTaking(boss, JOB_NAMES);
       const following = await starting?.catch(() => null);
       await following?.stopped;
-      // The workers of these queues may just have started.
+      // `start` may just have started the workers of these queues.
       await stopTaking(boss, JOB_NAMES);
       while (running.size > 0) await Promise.allSettled(running);
     },
   };
 }
 
-/** How often the times of the queue are corrected. */
+/** How often the queue's timestamps are corrected. */
 const CORRECTION_MS = 5_000;
 
 /**
- * Keeps the queue at work when the database's clock goes back. Settles when `signal` is aborted. If the database is down, it
- * retries.
+ * Keeps the queue working if the database's clock is set back. Settles when `signal` is aborted. Retries while the database
+ * is down.
  */
 export async function keepQueueTimes(deps: { sql: Sql; log: Log }, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
@@ -142,7 +139,7 @@ async function work<Name extends JobName>(
     batchSize: 1,
     localConcurrency: concurrency,
     pollingIntervalSeconds: pollSeconds,
-    // With a backlog, the next job follows at once.
+    // With a backlog, a worker fetches its next job immediately.
     burstWhenReadyExceeds: concurrency,
     includeMetadata: true,
   } as const;

@@ -5,12 +5,15 @@ import { findAuditChain, sealAuditLog } from "../sql/accounts/audit_chain.ts";
 import type { Sql } from "../sql/connection/pool.ts";
 
 const PAUSE_MS = 2_000;
-/** Some 50 ms of work. */
+/** Entries per transaction, which takes about 50 ms. */
 const BATCH = 500;
-/** The logged head shows missing entries at the end of the chain: `audit verify --head` compares. */
+/**
+ * How often the head of the chain is logged. `audit verify --head` compares a logged head with the chain to find entries
+ * missing at the end.
+ */
 const WITNESS_EVERY_MS = 60_000;
 
-/** Settles when `signal` is aborted. Retries while the database is unavailable. */
+/** Seals new audit entries until `signal` is aborted. Retries while the database is unavailable. */
 export async function keepAuditLogSealed(deps: { sql: Sql; log: Log }, signal: AbortSignal): Promise<void> {
   let witnessedAt = Number.NEGATIVE_INFINITY;
   let hasNews = false;

@@ -19,13 +19,13 @@ import { type MailMessage, sendMail } from "./mailer.ts";
 import type { RunnerDeps } from "./runner_deps.ts";
 
 /**
- * Sends the mail, unless it is already sent or obsolete. Throws if the queue should retry. A copy of the database has
- * the same mails in its queue, so mails about files in another database's store are not sent.
+ * Sends the mail, unless it was sent before or is obsolete. Throws if the queue should retry. A copy of the database has the
+ * same mails in its queue, so mails about files in another database's store are not sent.
  *
- * The mail is sent once, as far as SMTP allows: server and database cannot commit in one step. One process at a time
- * works on a job's mail. It records that the server has accepted the mail in the very next statement, or as soon as the
- * database is back. Only if the process dies between these two steps is the mail sent again. It has the Message-ID of
- * the first, so most mailboxes show only one. Recording it earlier could lose the mail instead.
+ * The mail is sent once, as far as SMTP allows: the mail server and the database cannot commit in one step. One process at a
+ * time works on a job's mail. It records the server's acceptance in the next statement, or as soon as the database is
+ * available again. The mail is sent twice only if the process dies between these two steps. Both mails have the same
+ * Message-ID, so most mailboxes show only one. If the mail was recorded before it is sent, it could get lost.
  */
 export async function sendExportReady(
   deps: RunnerDeps,
@@ -33,7 +33,7 @@ export async function sendExportReady(
 ): Promise<void> {
   const log = deps.log.child({ exportJobId });
   await deps.owner.require();
-  // Before the transaction, which must not wait for the storage.
+  // The file is checked before the transaction, which must not wait for the storage.
   const hasFile = await isFileThere(deps, exportJobId);
   const mail: { isTaken?: Promise<boolean> } = {};
   try {
@@ -53,7 +53,7 @@ export async function sendExportReady(
       await completeJob(tx, deps.boss, { id: exportJobId, name: "send_export_ready" });
     });
   } catch (error) {
-    // A lost connection ends the transaction while the mail server may still be working.
+    // A lost connection ends the transaction while the mail server may still be processing the mail.
     if (await mail.isTaken?.catch(() => false)) {
       await retryOnDatabaseFault(() => markExportJobMailed(deps.sql, exportJobId), deps.shutdownSignal);
     }
@@ -61,15 +61,15 @@ export async function sendExportReady(
   }
 }
 
-/** Returns false if there is no file, or no recipient left. */
+/** Returns whether the job's file exists and its mail is still to be sent. */
 async function isFileThere({ sql, store }: RunnerDeps, exportJobId: string): Promise<boolean> {
   const job = await findUnmailedExportJob(sql, exportJobId);
   return job?.artifactKey != null && (await store.exists(job.artifactKey));
 }
 
 /**
- * Returns the mail; null if the requester's account is deleted or disabled, or they are no longer a member. It links to the
- * dashboard, which requires signing in; it contains no file and no credential.
+ * Returns the mail. Null if the requester's account is deleted or disabled, or if the requester is no longer a member. The
+ * mail links to the dashboard, which requires signing in. It contains no file and no credential.
  */
 async function compose(
   sql: Sql,

@@ -1,4 +1,4 @@
-/** Checks that the artifact store belongs to this database, before anything is built, deleted or mailed. */
+/** Checks that the artifact store belongs to this database. Builds, deletions and mails depend on it. */
 import { type ArtifactOwner, claimArtifactStore, readArtifactOwner } from "../shared/artifacts/owner.ts";
 import { type ArtifactStore, storageError } from "../shared/artifacts/store.ts";
 import type { Log } from "../shared/process/log.ts";
@@ -13,7 +13,7 @@ import { parseArtifactName } from "./artifact_key.ts";
 const CHECK_INTERVAL_MS = 5000;
 /** After this time the storage counts as unavailable. */
 const CHECK_TIMEOUT_MS = 10_000;
-/** Files to check in a store without an owner. */
+/** The maximum number of export jobs to look up for a store without an owner. */
 const SAMPLE = 1000;
 
 /** The artifact store belongs to another database. */
@@ -29,10 +29,10 @@ export class ForeignStoreError extends Error {
 
 export type StoreOwner = ReturnType<typeof openStoreOwner>;
 
-/** Creates the check, without reading anything yet. */
+/** Creates the ownership check. Reads nothing yet. */
 export function openStoreOwner(deps: { sql: Sql; store: ArtifactStore; log: Log }) {
   let wasOurs: boolean | null = null;
-  /** Reads the marker, or creates it if allowed, and logs changes. Passes on errors of store and database. */
+  /** Reads the marker, or creates it if allowed, and logs changes. Throws errors of the store and the database. */
   const isOurs = async (): Promise<boolean> => {
     const installationId = await ensureInstallation(deps.sql);
     const owner = await withTimeout(findOwner(deps, installationId), CHECK_TIMEOUT_MS).catch(
@@ -55,8 +55,8 @@ export function openStoreOwner(deps: { sql: Sql; store: ArtifactStore; log: Log 
 }
 
 /**
- * Calls `onChange` with whether the store is ours, first and on each change, until `signal` is aborted. While the store
- * is unavailable, the last result holds; jobs check again themselves.
+ * Calls `onChange` at the start and on each change, until `signal` is aborted. `isOurs` is true if this database owns the
+ * store. While the store is unavailable, the last result applies. Jobs check the owner again themselves.
  */
 export async function followStoreOwner(
   { owner, log }: { owner: StoreOwner; log: Log },
@@ -85,7 +85,7 @@ export async function followStoreOwner(
   return { stopped: follow() };
 }
 
-/** Returns the owner in the marker, which it creates if no other database can be the owner. */
+/** Returns the owner in the marker. Creates the marker if no other database can own the store. */
 async function findOwner(
   { sql, store }: { sql: Sql; store: ArtifactStore },
   installationId: string,
@@ -94,14 +94,14 @@ async function findOwner(
   if (owner || !(await isClaimable(sql, store))) return owner;
   const claim = { installationId, database: await currentDatabase(sql), since: new Date().toISOString() };
   await claimArtifactStore(store, claim);
-  // Read it back: another process may have claimed the store first, or overwritten the claim in a bucket without
+  // The marker is read back: another process may have claimed the store first, or overwritten the claim in a bucket without
   // conditional writes.
   return readArtifactOwner(store);
 }
 
 /**
- * A store without a marker can be claimed if it is new, or if an older release has filled it for this database. Throws
- * ArtifactStorageError if it is empty and should not be.
+ * Returns whether a store without a marker can be claimed: if it is new, or if an older release has filled it for this
+ * database. Throws ArtifactStorageError if the store is empty but should contain files.
  */
 async function isClaimable(sql: Sql, store: ArtifactStore): Promise<boolean> {
   const ids = new Set<string>();

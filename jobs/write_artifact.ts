@@ -1,4 +1,4 @@
-/** Writes the file of a build into the artifact store; can be aborted in the middle. */
+/** Writes the file of a build to the artifact store. The write can be aborted at any time. */
 
 import type { ArtifactStore, ContentDigest } from "../shared/artifacts/store.ts";
 import { settlesWithin, untilAborted } from "../shared/process/with_timeout.ts";
@@ -12,13 +12,13 @@ export interface ArtifactContent {
   key: string;
   /** Aborted when the file is no longer needed. */
   signal: AbortSignal;
-  /** Creates the content; its waits end when the given signal is aborted. */
+  /** Opens the content. Its pending reads end when the given signal is aborted. */
   open: (signal: AbortSignal) => Content;
 }
 
 /**
- * Writes the content and always ends it. When `signal` is aborted, the store gets an error in place of more content and
- * some time to clean up. After that the store is abandoned, and the sweep deletes its file.
+ * Writes the content and always closes it. When `signal` is aborted, the store gets an error instead of more content, and
+ * some time to clean up. After that time the write is abandoned, and the sweep deletes the store's file.
  */
 export async function writeArtifact(
   store: ArtifactStore,
@@ -39,7 +39,7 @@ export async function writeArtifact(
   }
 }
 
-/** Yields the same content; fails if `signal` is aborted, so that a part never looks complete. */
+/** Yields the same content. Throws if `signal` is aborted, so that a partial file never looks complete. */
 async function* failWhenAborted(content: Content, signal: AbortSignal): Content {
   for await (const chunk of content) {
     yield chunk;
@@ -48,7 +48,7 @@ async function* failWhenAborted(content: Content, signal: AbortSignal): Content 
   signal.throwIfAborted();
 }
 
-/** Yields the same chunks. A generator ignores `return()` while it waits for a chunk, so `abort` ends the wait. */
+/** Yields the same chunks. `return()` also calls `abort`, because a generator ignores `return()` while it waits for a chunk. */
 function abortOnReturn(chunks: Content, abort: AbortController): Content {
   const end = (): Promise<IteratorResult<Uint8Array, void>> => {
     abort.abort();
