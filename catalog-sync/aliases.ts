@@ -1,17 +1,17 @@
-/** Generates aliases from the catalog: bare ids of the labs' own models, and names of families. Pure. */
+/** Generates aliases from the catalog: bare ids of the labs' own models, and family names. Pure. */
 import type { ModelAlias } from "../sql/models/model_aliases.ts";
 import type { Model } from "../sql/models/models.ts";
 import { chooseFamilyModel } from "./choose_family_model.ts";
 
 interface FirstParty {
   provider: string;
-  /** Matches the ids of the lab's own models; all of them when omitted. */
+  /** Matches the ids of the lab's own models. If omitted, all of the provider's models are its own. */
   ids?: RegExp;
-  /** Precedes the bare id. */
+  /** The part of a model's id before the bare id. */
   prefix?: string;
 }
 
-/** The labs' own providers. If two have the same bare id, the first one listed gets the alias. */
+/** The labs' own providers. If two providers have the same bare id, the first one listed gets the alias. */
 const FIRST_PARTIES: readonly FirstParty[] = [
   { provider: "openai" },
   { provider: "anthropic" },
@@ -33,11 +33,11 @@ const FIRST_PARTIES: readonly FirstParty[] = [
 interface FamilyName {
   aliases: readonly string[];
   provider: string;
-  /** Matches the ids of the family. */
+  /** Matches the ids of the family's models. */
   ids: RegExp;
 }
 
-/** Names people use for families. A family of the source gets its own name too, if it is not here. */
+/** Common names of families. The source's own family names become aliases too, unless they are listed here. */
 const FAMILY_NAMES: readonly FamilyName[] = [
   { aliases: ["gpt"], provider: "openai", ids: /^gpt-[\d.]+o?$/ },
   { aliases: ["gpt-mini"], provider: "openai", ids: /^gpt-[\d.]+o?-mini$/ },
@@ -73,15 +73,15 @@ const FAMILY_NAMES: readonly FamilyName[] = [
   { aliases: ["kimi"], provider: "moonshotai", ids: /^kimi-/ },
   { aliases: ["glm"], provider: "zai", ids: /^glm-[\d.]+$/ },
   { aliases: ["minimax"], provider: "minimax", ids: /^minimax-/i },
-  // Nemotron 4 is from 2024 and older than Nemotron 3.
+  // Nemotron 4 was released in 2024, before Nemotron 3.
   { aliases: ["nemotron"], provider: "nvidia", ids: /^nvidia\/nemotron-(?!4-340b)\d/ },
   { aliases: ["nova"], provider: "amazon-bedrock", ids: /^amazon\.nova-/ },
   { aliases: ["nova-lite"], provider: "amazon-bedrock", ids: /^amazon\.nova-(?:\d-)?lite/ },
 ];
 
 /**
- * Returns the aliases of live models, sorted by alias. A bare id takes precedence over a family name, and a name from the
- * table above over the same family name at the source. `today` is an ISO 8601 day.
+ * Returns the aliases of live models, sorted by alias. A bare id takes precedence over a family name. A family name from the
+ * table above takes precedence over the same name from the source. `today` is an ISO 8601 day.
  */
 export function generateAliases(models: readonly Model[], today: string): ModelAlias[] {
   const byProvider = Map.groupBy(models, (model) => model.provider);

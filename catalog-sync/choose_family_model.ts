@@ -1,21 +1,21 @@
-/** Decides which model the name of a family stands for. Pure. */
+/** Chooses the model that a family name stands for. Pure. */
 import type { Model } from "../sql/models/models.ts";
 
-/** Words of ids that make no other model: wrappers of a name, and providers' own names. */
+/** Words in ids that do not identify a different model: affixes and providers' names. */
 const NEUTRAL = new Set(["it", "instruct", "chat", "latest", "open", "labs", "amazon", "nvidia"]);
 const NUMBER = /^[a-z]?\d+$/;
 const ACTIVE_PARAMETERS = /^a\d+b$/;
 const SIZE = /^(?:\d+x)?\d+[bme]$/;
 
-/** What an id says in addition to the name of its family. */
+/** The parts of an id without the name of its family. */
 interface IdParts {
   /** The version: `[4, 8]` of claude-opus-4-8. */
   numbers: number[];
-  /** ISO 8601 day; empty without one. */
+  /** An ISO 8601 day; empty if the id has no date. */
   date: string;
-  /** Product of all sizes, such as 8 × 22; 0 without one. */
+  /** The product of all sizes, such as 8 × 22; 0 if the id has no size. */
   size: number;
-  /** Words of variants, such as fast, mini, vision or arabic. */
+  /** The words of the variant, such as fast, mini, vision or arabic. */
   words: string[];
 }
 
@@ -25,15 +25,17 @@ interface Candidate extends IdParts {
 }
 
 /**
- * Returns the model that a family's name means, or undefined if none is available. `names` are the family's names, such as
- * `claude-opus` and `opus`, `today` is an ISO 8601 day.
+ * Returns the model for a family name, or undefined if no model is available. `names` are the names of the family, such as
+ * `claude-opus` and `opus`. `today` is an ISO 8601 day.
  *
  * 1. The provider's own `<name>-latest`.
- * 2. A plain model: one that differs from the name by version and date only, and writes text. Of several, the highest first
- *    number, then the newest. A date in the id counts as well as the release date.
+ * 2. A plain model: its id differs from the name only by version and date, and it outputs text only. Of several plain models,
+ *    the one with the highest first number, then the newest. The date is the later of the release date and the date in the
+ *    id.
  * 3. If the family has variants only: the highest version, then the largest, then the newest.
  *
- * A model with a future release date does not count. Between equals the shorter id wins: dated snapshots have longer ids.
+ * Models with a future release date are excluded. Of equal models, the one with the shorter id is chosen, because dated
+ * snapshots have longer ids.
  */
 export function chooseFamilyModel(
   names: readonly string[],
@@ -84,7 +86,7 @@ function compareIds({ modelId: a }: Model, { modelId: b }: Model): number {
   return a.length - b.length || (a < b ? -1 : 1);
 }
 
-/** Splits an id into version, date, size and words, without the words of the family's names. */
+/** Splits an id into version, date, size and words, without the words of the family names. */
 export function readId(id: string, names: readonly string[]): IdParts {
   const ownWords = names.flatMap((name) => name.toLowerCase().split(/[^a-z0-9]+/));
   const tokens = id
@@ -97,7 +99,7 @@ export function readId(id: string, names: readonly string[]): IdParts {
     const date = readDate(token, tokens[index - 1]);
     if (date !== null) {
       parts.date = date;
-      // A month before its year looked like a number of the version.
+      // A month before its year was read as a number of the version.
       if (token.length === 4 && date.startsWith(token)) parts.numbers.pop();
     } else if (NUMBER.test(token)) parts.numbers.push(Number(token.replace(/^[a-z]/, "")));
     else if (SIZE.test(token)) parts.size = (parts.size || 1) * readSize(token);
@@ -106,13 +108,16 @@ export function readId(id: string, names: readonly string[]): IdParts {
   return parts;
 }
 
-/** Removes a word of the family, even if a number follows directly, as in qwen3. */
+/** Removes a word of the family name, even if a number follows directly, as in qwen3. */
 function withoutOwnWord(token: string, ownWords: readonly string[]): string {
   const own = ownWords.find((word) => word !== "" && new RegExp(`^${word}(?=\\d|$)`).test(token));
   return own === undefined ? token : token.slice(own.length);
 }
 
-/** Reads 20250929, 2512 (December 2025), 2025 after a month, and 0309 (a day, but no year): the ISO 8601 day or "". */
+/**
+ * Returns the ISO 8601 day of 20250929, 2512 (December 2025) or a year after a month. Returns "" for 0309, a day without a
+ * year, and null for other tokens.
+ */
 function readDate(token: string, before: string | undefined): string | null {
   const [, year, month, day] = /^(20[2-9]\d)(0[1-9]|1[0-2])([0-3]\d)$/.exec(token) ?? [];
   if (year) return `${year}-${month}-${day}`;

@@ -32,7 +32,7 @@ export function parseCommandLine(args: readonly string[]): CommandLine {
   const { values, tokens } = parseArgs({
     args: [...args],
     options: { help: { type: "boolean", short: "h" } },
-    // The parser's own messages are several sentences long.
+    // The parser's own error messages are several sentences long.
     strict: false,
     tokens: true,
   });

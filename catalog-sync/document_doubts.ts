@@ -1,15 +1,18 @@
-/** Finds what makes a whole document doubtful: it takes too much at once. Pure. */
+/** Finds reasons to doubt a whole document: it would remove too many models or prices at once. Pure. */
 import type { DocumentDoubt } from "../sql/models/catalog_syncs.ts";
 import { type ModelRow, modelKeyText } from "../sql/models/models.ts";
 import type { MappedCatalog } from "./map_catalog.ts";
 import { createSkipTest, type StoredCatalog } from "./plan.ts";
 
-/** Fewer models than this are too few to judge by their share: of all models, only half of them is too much to lose. */
+/**
+ * The minimum number of models for comparing shares. A smaller catalog is doubtful only if the document has less than half as
+ * many models.
+ */
 const MIN_MODELS = 10;
-/** The largest share that a document may take: of all models, and of a provider's models. */
+/** The largest share of models, of the whole catalog or of one provider, that may lose their row or price. */
 const MAX_SHARE = 0.1;
 const MAX_SHARE_OF_PROVIDER = 0.5;
-/** The bundled copy may be months old when the first sync replaces it. */
+/** The limit is higher for the first sync after the bundled copy, which may be months old. */
 const MAX_SHARE_OF_OLD_COPY = 0.5;
 
 const MAX_REASONS = 3;
@@ -18,7 +21,7 @@ export interface Doubt extends DocumentDoubt {
   reason: string;
 }
 
-/** Lists the doubts about a document that would replace the stored catalog. */
+/** Returns the doubts about a document that would replace the stored catalog. */
 export function findDoubts(
   stored: StoredCatalog,
   mapped: MappedCatalog,
@@ -56,10 +59,10 @@ export function findDoubts(
   ];
 }
 
-/** Why a document is not taken. */
+/** The reasons why a document is held. */
 export interface DocumentHold {
   doubts: readonly Doubt[];
-  /** Whether an operator has rejected any of them. */
+  /** True if an operator has rejected any of the doubts. */
   isRejected: boolean;
 }
 

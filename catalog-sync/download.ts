@@ -1,8 +1,8 @@
-/** Downloads a document over HTTP within limits of time and size, and checks the target of every redirect. */
+/** Downloads a document over HTTP. Limits the time and the size, and checks the target of every redirect. */
 import { type OutgoingResponse, type Resolve, sendRequest } from "../shared/network/outgoing_request.ts";
 import { isLoopbackHost, isPublicAddress } from "../shared/network/public_address.ts";
 
-/** A source cannot be loaded. The message contains no secret, because it is logged and stored. */
+/** A source cannot be loaded. The error message contains no secrets, because it is logged and stored. */
 export class SourceError extends Error {
   override readonly name = "SourceError";
 }
@@ -12,7 +12,7 @@ const MAX_REDIRECTS = 5;
 const PRIVATE_TARGET = "it redirects to a loopback or private address";
 
 export interface DownloadOptions {
-  /** Sent as If-None-Match; `null` for none. */
+  /** The ETag to send as If-None-Match; `null` to send none. */
   etag: string | null;
   timeoutMs: number;
   maxBytes: number;
@@ -22,17 +22,17 @@ export interface DownloadOptions {
 }
 
 export interface Download {
-  /** The body as it was sent, possibly compressed. */
+  /** The body as received, possibly compressed. */
   bytes: Uint8Array;
   etag: string | null;
 }
 
-/** Whether a source may have this URL: over TLS, or on this machine. */
+/** Returns whether a source may use this URL: it must use TLS or point to this machine. */
 export function isAllowedUrl(url: URL): boolean {
   return url.protocol === "https:" || (url.protocol === "http:" && isLoopbackHost(url.hostname));
 }
 
-/** Downloads a document; null if it still has the given ETag. Throws SourceError if that fails for any reason. */
+/** Downloads a document. Returns null if the document still has the given ETag. Throws SourceError if the download fails. */
 export async function download(source: URL, options: DownloadOptions): Promise<Download | null> {
   const timeout = AbortSignal.timeout(options.timeoutMs);
   const signal = AbortSignal.any([timeout, options.signal]);
@@ -59,7 +59,10 @@ async function followRedirects(source: URL, options: DownloadOptions): Promise<D
   throw new SourceError(`it redirects more than ${MAX_REDIRECTS} times`);
 }
 
-/** Others may choose the target of a redirect, so it must be public, even if the source is on this machine. */
+/**
+ * Returns the target of a redirect. It must be public, even if the source is on this machine, because third parties may
+ * choose it.
+ */
 function redirectTarget(from: URL, location: string | undefined): URL {
   const target = URL.parse(location ?? "", from.href);
   if (!target) throw new SourceError("it redirects to an invalid URL");
@@ -112,7 +115,7 @@ async function readBody(
   }
 }
 
-/** Returns the error for a document larger than `maxBytes`, compressed or not. */
+/** Returns the error for a document that is larger than `maxBytes`, before or after decompression. */
 export function documentTooLarge(maxBytes: number): SourceError {
   return new SourceError(`the document is larger than ${maxBytes / 2 ** 20} MiB`);
 }

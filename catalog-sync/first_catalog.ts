@@ -1,23 +1,24 @@
-/** The first catalog of an empty database, and the past of its prices. */
+/** Loads the first catalog of an empty database, and the price history from before that catalog. */
 
 import { addBundledHistory, hasBundledHistory } from "../sql/models/bundled_history.ts";
 import { existsCatalog } from "../sql/models/catalog_syncs.ts";
 import { bundledSource, type CatalogSource } from "./source.ts";
 import { type SyncDeps, type SyncOptions, type SyncReport, syncCatalog } from "./sync.ts";
 
-/** How long an empty catalog waits for a source on the network before the bundled copy takes its place. */
+/** The maximum time to wait for a source on the network before an empty catalog gets the bundled copy. */
 const FIRST_TIMEOUT_MS = 5_000;
 
 export interface FilledCatalog {
-  /** The sync from the source; `null` if there was none. */
+  /** The sync from the source; `null` if the source was not read. */
   report: SyncReport | null;
-  /** The sync from the bundled copy; `null` if there was none. */
+  /** The sync from the bundled copy; `null` if the copy was not used. */
   bundled: SyncReport | null;
 }
 
 /**
- * Fills an empty database; `null` when there is a catalog already. The bundled copy of models.dev is there without a network,
- * and a sync from models.dev follows. Any other source is read at once, and the bundled copy stands in for it.
+ * Fills an empty database. Returns `null` if there is a catalog already. If the source is models.dev, loads the bundled copy,
+ * which needs no network; the caller syncs from models.dev later. Any other source is read first, and the bundled copy is
+ * loaded if that fails.
  */
 export async function fillIfEmpty(deps: SyncDeps, source: CatalogSource): Promise<FilledCatalog | null> {
   if (await existsCatalog(deps.sql)) {
@@ -30,7 +31,10 @@ export async function fillIfEmpty(deps: SyncDeps, source: CatalogSource): Promis
   return { report, bundled: await useBundledIfEmpty(deps) };
 }
 
-/** Syncs from the source, even if the database was empty and the bundled copy had to come first. */
+/**
+ * Syncs from the source. If the database is empty, loads the bundled copy too: before the sync from models.dev, or after a
+ * failed sync from another source.
+ */
 export async function fillAndSync(deps: SyncDeps, options: SyncOptions): Promise<FilledCatalog> {
   const { label } = options.source;
   const first = hasBundledHistory(label) && label !== "bundled" ? await useBundledIfEmpty(deps) : null;
@@ -39,7 +43,10 @@ export async function fillAndSync(deps: SyncDeps, options: SyncOptions): Promise
   return { report, bundled: first ?? standIn };
 }
 
-/** Syncs when a process starts. If the bundled copy had to come first, the source follows, with more time. */
+/**
+ * Syncs at the start of a process. If the bundled copy was loaded first, syncs from the source afterwards, with a longer
+ * timeout.
+ */
 export async function syncAtStart(deps: SyncDeps, source: CatalogSource): Promise<void> {
   const filled = await fillIfEmpty(deps, source);
   const isSynced = filled !== null && (filled.bundled === null || source.label === "bundled");

@@ -1,4 +1,4 @@
-/** Entry point of the model catalog's sync: once, or on its schedule until SIGTERM. */
+/** Entry point of the model catalog's sync. Syncs once, or on a schedule until SIGTERM. */
 
 import { Counter } from "prom-client";
 import { toJsonLine } from "../shared/json_lines.ts";
@@ -30,9 +30,9 @@ import { type CatalogSource, openSource } from "./source.ts";
 import { describeFailure, describePlan, errorJson, type Summary, summarize } from "./summary.ts";
 import { dryRunSync, type SyncDeps, type SyncReport } from "./sync.ts";
 
-/** One for the sync, one to record its failure. */
+/** One connection for the sync, and one to record a failed sync. */
 const POOL_MAX = 2;
-/** Writing takes a few seconds at most; a download is cut off. */
+/** Writing takes a few seconds at most. Downloads are aborted at shutdown. */
 const FINISH_MS = 20_000;
 
 async function main(): Promise<void> {
@@ -51,7 +51,7 @@ async function main(): Promise<void> {
   }
   const config = readConfigOrExit(host);
   const { mode, force, json } = command;
-  // A single run prints a summary for people instead of log lines.
+  // A single run prints a summary instead of log lines.
   const level = mode === "schedule" ? config.logLevel : "silent";
   const log = openProcessLog(process, { logLevel: level }, "catalog-sync");
   if (mode === "once")
@@ -108,7 +108,7 @@ interface OnceOptions {
   force: boolean;
 }
 
-/** Runs one sync for a person or a script, and describes it. Never throws for a source that cannot be loaded. */
+/** Runs one sync for a person or a script, and returns a summary. Does not throw if a source cannot be loaded. */
 async function runOnce(deps: SyncDeps, { source, mode, force }: OnceOptions): Promise<Summary> {
   if (mode === "dry-run") return runDry(deps, { source, force });
   const isFill = mode === "if-empty";
@@ -116,7 +116,7 @@ async function runOnce(deps: SyncDeps, { source, mode, force }: OnceOptions): Pr
   const served = await findLastGoodSync(deps.sql);
   const synced = filled?.report && summarize(filled.report, { label: source.label, served });
   const standIn = filled?.bundled && summarize(filled.bundled, { label: "bundled", served });
-  // With the bundled copy, an empty database has what it needs.
+  // The last summary decides the exit code. With `--if-empty`, the bundled copy is sufficient.
   const [first, last] = isFill ? [synced, standIn] : [standIn, synced];
   if (!first || !last) return first ?? last ?? NOTHING_TO_DO;
   return { ...last, stdout: first.stdout + last.stdout, stderr: first.stderr + last.stderr };
@@ -135,7 +135,7 @@ async function runDry(deps: SyncDeps, { source, force }: Omit<OnceOptions, "mode
   }
 }
 
-/** For `--json`: the problems are one object on stdout too. */
+/** Returns a `fail` function for `--json`, which also prints the problems as one object on stdout. */
 function failWithJson(host: Host): Host["fail"] {
   return (problems, exitCode = 1) => {
     const code = exitCode === EXIT_USAGE ? "USAGE" : "FAILED";
@@ -146,7 +146,7 @@ function failWithJson(host: Host): Host["fail"] {
 
 const OUTCOMES: readonly SyncReport["outcome"][] = ["changed", "unchanged", "refused", "failed", "busy"];
 
-/** Creates the registry of the process, the counter of syncs and the response to GET /health/ready. */
+/** Creates the metrics registry of the process, the counter of syncs, and the handler of GET /health/ready. */
 function createSyncMetrics({ sql, shutdownSignal }: SyncDeps) {
   const registry = createProcessRegistry();
   const checkDatabase = watchDatabase(sql, { registry });

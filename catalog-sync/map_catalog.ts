@@ -1,4 +1,4 @@
-/** Maps the source's rows to ours. Pure. */
+/** Maps the source's rows to the catalog's rows. Pure. */
 
 import { idWords, isNeverStreamed, normalizeModelId } from "../shared/models/model_id.ts";
 import { readPrices } from "../shared/models/prices.ts";
@@ -9,19 +9,22 @@ import type { ModelProvider } from "../sql/models/model_providers.ts";
 import type { Model } from "../sql/models/models.ts";
 import type { SourceDocument, SourceModel, SourceProvider } from "./source_document.ts";
 
-/** Limits from here on mean "unknown", as 0 does. */
+/** Token limits of this size or more mean "unknown", as 0 does. */
 const UNKNOWN_TOKENS_FROM = 50_000_000;
-/** No model of the catalog is older: earlier dates mean "unknown". */
+/** No model of the catalog is older than this year. Earlier dates mean "unknown". */
 const EARLIEST_YEAR = 2018;
 
 export interface MappedCatalog extends Pick<SourceDocument, "skipped"> {
   providers: ModelProvider[];
   models: Model[];
-  /** The newest `last_updated` of any model that is not in the future; `null` when there is none. */
+  /** The newest `last_updated` of all models, without future dates; `null` if there is none. */
   dataDate: string | null;
 }
 
-/** Maps a whole document. What a model's own row lacks is taken from the same model at other providers. */
+/**
+ * Maps a whole document. If a model's own row has no price or family, its tier or family is derived from the same model at
+ * other providers.
+ */
 export function mapCatalog({ providers, models, skipped }: SourceDocument): MappedCatalog {
   const familyOf = createFamilies(models);
   const tieringOf = createTiering(models);
@@ -48,7 +51,7 @@ function mapProvider({ id, name, doc, api }: SourceProvider): ModelProvider {
   return { id, name: name.trim(), docUrl: toPublicUrl(doc), apiUrl: toPublicUrl(api) };
 }
 
-/** Maps the fields that depend on the model's own row only. */
+/** Maps the fields that depend only on the model's own row. */
 function mapModel(model: SourceModel): Omit<Model, "tier" | "tierSource" | "family"> {
   const { id, provider, cost, modalities, limit } = model;
   const { input, output } = modalities;
@@ -77,7 +80,7 @@ function mapModel(model: SourceModel): Omit<Model, "tier" | "tierSource" | "fami
   };
 }
 
-/** Lists the capabilities that the source states, as true or false. Streaming is never stated: we derive it. */
+/** Returns the capabilities that the source states, whether true or false. The source never states streaming, which is derived. */
 function listStated(model: SourceModel): ModelCapability[] {
   const stated: [ModelCapability, boolean][] = [
     ["vision", model.modalities.input.length > 0],
@@ -89,7 +92,10 @@ function listStated(model: SourceModel): ModelCapability[] {
   return stated.filter(([, isStated]) => isStated).map(([name]) => name);
 }
 
-/** Returns a model's family: its own, else the most common one of the same model at other providers, else `null`. */
+/**
+ * Returns a function that finds a model's family. It is the model's own family, or the most common family of the same model
+ * at other providers, or `null`.
+ */
 function createFamilies(models: readonly SourceModel[]): (model: SourceModel) => string | null {
   const known = Map.groupBy(
     models.filter((model) => model.family?.trim()),
@@ -115,17 +121,17 @@ function knownTokens(tokens: number | undefined): number | null {
   return tokens === undefined || tokens === 0 || tokens >= UNKNOWN_TOKENS_FROM ? null : tokens;
 }
 
-/** Parses a date or a month, which means its first day. Returns `null` for anything else and for dates that are too early. */
+/** Parses a date, or a month as its first day. Returns `null` for any other text and for dates before EARLIEST_YEAR. */
 export function toDate(text: string | undefined): string | null {
   const [, month, day = "01"] = /^(\d{4}-\d{2})(?:-(\d{2}))?$/.exec(text?.trim() ?? "") ?? [];
   if (!month || Number(month.slice(0, 4)) < EARLIEST_YEAR) return null;
   const date = `${month}-${day}`;
   const time = Date.parse(`${date}T00:00:00Z`);
-  // Date accepts some days that the month lacks and moves them into the next month.
+  // Date.parse accepts some days that do not exist and moves them to the next month.
   return Number.isNaN(time) || new Date(time).toISOString().slice(0, 10) !== date ? null : date;
 }
 
-/** Returns a URL that others can open; `null` for a template and for a loopback address. */
+/** Returns the URL if it can be opened from anywhere. Returns `null` for a template or a loopback address. */
 function toPublicUrl(text: string | undefined): string | null {
   const url = text === undefined || text.includes("${") ? null : URL.parse(text.trim());
   if (!url || !/^https?:$/.test(url.protocol) || isLoopbackHost(url.hostname)) return null;

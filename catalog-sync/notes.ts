@@ -1,12 +1,12 @@
-/** What people read about a sync: which rows could not be read, and which catalog is served. */
+/** Describes syncs for people: unreadable rows, and the catalog that is served. */
 import type { GoodSync } from "../sql/models/catalog_syncs.ts";
 import type { RowProblem, SourceDocument } from "./source_document.ts";
 
-/** Bounds a row of `catalog_syncs`. */
+/** The limits of the notes in a row of `catalog_syncs`. */
 const MAX_NOTES = 100;
 const MAX_NOTE_LENGTH = 300;
 
-/** Describes skipped rows, then unknown fields, one line each, up to the limits of a record. */
+/** Describes skipped rows, then unknown fields, one per line, within the limits of a `catalog_syncs` row. */
 export function toNotes({ skipped, unknown }: Pick<SourceDocument, "skipped" | "unknown">): string[] {
   const all: [string, RowProblem][] = [
     ...skipped.map((problem): [string, RowProblem] => ["skipped", problem]),
@@ -27,12 +27,12 @@ export function toStorable(text: string, maxLength: number): string {
     .replaceAll(/\p{Cc}/gu, "\uFFFD");
 }
 
-/** Says which catalog is served, and how old its data is. */
+/** Describes the served catalog and the age of its data. */
 export function describeServed(served: GoodSync | null): string {
   return served ? `serving ${describeOrigin(served)}` : "there is no catalog yet";
 }
 
-/** Describes where a catalog came from, such as `the bundled copy of 2026-07-01`. */
+/** Describes the origin of a catalog, such as `the bundled copy of 2026-07-01`. */
 export function describeOrigin({ source, dataDate }: Pick<GoodSync, "source" | "dataDate">): string {
   const what = source === "bundled" ? "the bundled copy" : `the data from ${source}`;
   return dataDate === null ? what : `${what} of ${dataDate}`;

@@ -1,4 +1,4 @@
-/** Plans a sync: the difference between the stored catalog and the source. Pure. */
+/** Plans a sync: computes the difference between the stored catalog and the source. Pure. */
 import type { CatalogRows } from "../sql/models/catalog_snapshot.ts";
 import type { SyncCounts } from "../sql/models/catalog_syncs.ts";
 import { type HeldPrices, type HeldPricesRow, isDoubtfulChange } from "../sql/models/held_prices.ts";
@@ -12,34 +12,34 @@ import type { RowProblem } from "./source_document.ts";
 
 export interface StoredCatalog extends CatalogRows {
   held: readonly HeldPricesRow[];
-  /** ISO 8601 day, by the database's clock. */
+  /** The current ISO 8601 day, by the database's clock. */
   today: string;
 }
 
 export interface SyncPlan {
-  /** New, changed or listed again. */
+  /** Providers that are new, changed or listed again. */
   providers: ModelProvider[];
   goneProviders: string[];
   inserted: Model[];
   updated: Model[];
   gone: ModelKey[];
-  /** Inserted, or listed again. */
+  /** Models that are new or listed again. */
   added: ModelKey[];
-  /** For events and `--dry-run`. A trigger records the changes when the models are written. */
+  /** Price changes for events and `--dry-run`. A trigger records the changes when the models are written. */
   priceChanges: PriceChange[];
   aliases: ModelAlias[];
-  /** Stored models whose rows cannot be read, for the first time. */
+  /** Stored models whose rows in the document have become unreadable. */
   stale: ModelKey[];
-  /** Doubtful prices, which wait. Their models keep the old ones. */
+  /** Doubtful prices, which are held. The models keep their current prices. */
   held: (HeldPrices & { currentPrices: Prices })[];
-  /** Prices that no longer wait: they were accepted, or the source took them back. */
+  /** Models whose prices are no longer held, because the prices were accepted or the source withdrew them. */
   released: ModelKey[];
   counts: SyncCounts;
 }
 
 /**
- * Compares both catalogs. Rows that could not be read (`skipped`) are not gone: they stay as they are, and their prices go on
- * waiting. `takesAll` takes doubtful prices at once.
+ * Compares the stored catalog with the source. Rows that could not be read (`skipped`) are not removed: they stay unchanged,
+ * and their prices stay held. If `takesAll` is true, doubtful prices are accepted immediately.
  */
 export function planSync(
   stored: StoredCatalog,
@@ -86,12 +86,12 @@ export function planSync(
   };
 }
 
-/** Whether there is nothing to write to the catalog. */
+/** Returns whether the plan changes nothing in the catalog. */
 export function isEmptyPlan({ counts: _, held: __, released: ___, ...changes }: SyncPlan): boolean {
   return Object.values(changes).every((list) => list.length === 0);
 }
 
-/** Gives models with doubtful prices their old ones, unless an earlier sync has found the same prices long enough ago. */
+/** Replaces doubtful prices with the stored prices, unless an earlier sync found the same doubtful prices long enough ago. */
 function holdDoubtful(
   stored: StoredCatalog,
   mapped: MappedCatalog,
@@ -116,7 +116,7 @@ function toKey({ provider, modelId }: ModelKey): ModelKey {
   return { provider, modelId };
 }
 
-/** Returns a test for models whose rows, or whose providers, could not be read. */
+/** Returns a predicate for models that could not be read, on their own or with their whole provider. */
 export function createSkipTest(skipped: readonly RowProblem[]): (model: ModelKey) => boolean {
   const providers = new Set(skipped.filter((row) => row.modelId === null).map((row) => row.provider));
   const models = new Set(
@@ -145,7 +145,7 @@ function planProviders(
   };
 }
 
-/** Whether the row is live and has the same values as the source. */
+/** Returns whether the row is live and has the same values as the source. */
 function isSame<Fields extends object>(
   row: Fields & { removedAt: string | null; staleSince?: string | null },
   fields: Fields,
@@ -156,8 +156,8 @@ function isSame<Fields extends object>(
 }
 
 /**
- * Plans the aliases of these live models on a day. An alias that is no longer generated stays, deprecated, because clients
- * may use it.
+ * Plans the aliases of live models for the day `today`. An alias that is no longer generated is kept as deprecated, because
+ * clients may use it.
  */
 export function planAliases(
   { aliases, today }: Pick<StoredCatalog, "aliases" | "today">,

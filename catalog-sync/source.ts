@@ -5,10 +5,10 @@ import { gunzipSync } from "node:zlib";
 import { type DownloadOptions, documentTooLarge, download, isAllowedUrl, SourceError } from "./download.ts";
 
 const BUNDLED = fileURLToPath(new URL("../shared/models/bundled/models.json.gz", import.meta.url));
-/** 32 MiB hold for compressed and decompressed bytes. */
+/** The limit of 32 MiB applies to the compressed and to the decompressed document. */
 const LIMITS = { timeoutMs: 30_000, maxBytes: 32 * 2 ** 20 };
 
-/** For tests. */
+/** Overrides of the limits and the name resolution, for tests. */
 export type SourceOptions = Partial<Pick<DownloadOptions, "timeoutMs" | "maxBytes" | "resolve">>;
 
 export type LoadedSource =
@@ -16,25 +16,25 @@ export type LoadedSource =
   | { isUnchanged: false; value: unknown; etag: string | null };
 
 export interface LoadOptions extends Pick<DownloadOptions, "etag" | "signal"> {
-  /** How long a source on the network may take; 30 s when left out. */
+  /** The timeout for a source on the network; 30 s if omitted. */
   timeoutMs?: number | undefined;
 }
 
 export interface CatalogSource {
-  /** Names the source in logs and tables: a URL without credentials, query and fragment, a path, or `bundled`. */
+  /** The name of the source in logs and tables: `bundled`, a path, or a URL without credentials, query and fragment. */
   label: string;
-  /** Reads and parses the document. `etag` is that of the last good sync, or `null`. Throws SourceError. */
+  /** Reads and parses the document. `etag` is the ETag of the last good sync, or `null`. Throws SourceError. */
   load(given: LoadOptions): Promise<LoadedSource>;
 }
 
-/** Opens the source that `CATALOG_SOURCE` names. Throws for a URL that is not allowed. */
+/** Opens the source that `CATALOG_SOURCE` specifies. Throws if its URL is not allowed. */
 export function openSource(name: string, options: SourceOptions = {}): CatalogSource {
   const limits = { ...LIMITS, ...options };
   if (name === "bundled") return bundledSource();
   return /^[a-z][a-z0-9+.-]*:\/\//i.test(name) ? urlSource(name, limits) : fileSource(name, limits.maxBytes);
 }
 
-/** Opens the copy that comes with the service: older, but always available. */
+/** Opens the copy that is bundled with the service. It is older, but always available. */
 export function bundledSource(): CatalogSource {
   return { ...fileSource(BUNDLED, LIMITS.maxBytes), label: "bundled" };
 }
@@ -77,10 +77,10 @@ function urlSource(name: string, limits: SourceOptions & typeof LIMITS): Catalog
   };
 }
 
-/** Parses JSON, compressed or not. Throws SourceError if it is not JSON. */
+/** Parses JSON, which may be compressed. Throws SourceError if the document is not JSON. */
 function parseDocument(bytes: Uint8Array, maxBytes: number): unknown {
   try {
-    // By its first bytes, because the file may have any name.
+    // Detects gzip by the first bytes, because the file may have any name.
     const isGzip = bytes[0] === 0x1f && bytes[1] === 0x8b;
     const plain = isGzip ? gunzipSync(bytes, { maxOutputLength: maxBytes }) : bytes;
     return JSON.parse(new TextDecoder("utf-8", { fatal: true }).decode(plain));

@@ -1,6 +1,6 @@
 /**
- * Reads the catalog document (models.dev's api.json). An optional field that cannot be read is unknown, and noted. A row is
- * skipped if its id or a price cannot be read: half a price would be a wrong one.
+ * Reads the catalog document (models.dev's api.json). An optional field that cannot be read is noted as unknown. A row is
+ * skipped if its id or a price cannot be read, because an incomplete price would be wrong.
  */
 import { type Static, type TSchema, Type } from "@sinclair/typebox";
 import { type TypeCheck, TypeCompiler } from "@sinclair/typebox/compiler";
@@ -9,17 +9,17 @@ import { SourceCost } from "../shared/models/prices.ts";
 import { isRecord } from "../shared/plain_values.ts";
 
 /**
- * The maximum length of a provider's id and of a model's id. The API accepts both, joined by a slash, in up to 500 characters,
- * and PostgreSQL refuses keys of more than 2,704 bytes. The longest real ids have 77 characters together.
+ * The maximum length of a provider's id and of a model's id. The API accepts 500 characters for both ids with a slash between
+ * them, and PostgreSQL rejects keys of more than 2,704 bytes. The longest real pair of ids has 77 characters.
  */
 const MAX_ID_LENGTH = 240;
 const MAX_MODALITIES = 50;
-/** `cost`, its tiers, a tier. */
+/** The nesting depth of a cost: `cost`, its list of tiers, and a tier. */
 const COST_DEPTH = 3;
 const CONTROL_CHARACTER = /\p{Cc}/u;
 
 const Cost = TypeCompiler.Compile(SourceCost);
-/** `output` is missing if there is no output to pay for, as with embeddings. */
+/** The price of a model. `output` is missing if output is not billed, as with embeddings. */
 type Cost = SourceCost & { input: number };
 
 const Name = Type.String({
@@ -57,7 +57,7 @@ const MODEL_FIELDS = {
 type Fields = Record<string, TSchema>;
 type Values<F extends Fields> = { [K in keyof F]?: Static<F[K]> };
 
-/** A model of the document, with its provider's id and its own. */
+/** A model of the document, with its provider's id and its own id. */
 export type SourceModel = Omit<Values<typeof MODEL_FIELDS>, "name"> & {
   provider: string;
   id: string;
@@ -69,10 +69,10 @@ export type SourceModel = Omit<Values<typeof MODEL_FIELDS>, "name"> & {
 };
 export type SourceProvider = Omit<Values<typeof PROVIDER_FIELDS>, "name"> & { id: string; name: string };
 
-/** Something that cannot be read. */
+/** A row or field that cannot be read. */
 export interface RowProblem {
   provider: string;
-  /** `null` if it is the provider's own. */
+  /** The model's id; `null` if the problem is in the provider's own row. */
   modelId: string | null;
   reason: string;
 }
@@ -80,15 +80,15 @@ export interface RowProblem {
 export interface SourceDocument {
   providers: SourceProvider[];
   models: SourceModel[];
-  /** Rows that cannot be read. The stored rows stay as they are. */
+  /** Rows that cannot be read. Their stored rows stay unchanged. */
   skipped: RowProblem[];
-  /** Fields that cannot be read, and so are unknown. */
+  /** Fields that cannot be read. Their values count as unknown. */
   unknown: RowProblem[];
 }
 
 export type DocumentResult = { ok: true; document: SourceDocument } | { ok: false; reason: string };
 
-/** Reads a parsed document. `ok` is false if it contains no provider. */
+/** Reads a parsed document. `ok` is false if the document is not an object, or if none of its providers can be read. */
 export function readDocument(value: unknown): DocumentResult {
   if (!isRecord(value)) return { ok: false, reason: "the document is not a JSON object of providers" };
   const document: SourceDocument = { providers: [], models: [], skipped: [], unknown: [] };
@@ -99,7 +99,7 @@ export function readDocument(value: unknown): DocumentResult {
 }
 
 function readProvider(document: SourceDocument, id: string, value: unknown): void {
-  // The first slash of a model's name ends its provider.
+  // In a model's name, the provider's id ends at the first slash.
   const problem = findIdProblem(id, value) ?? (id.includes("/") ? "id: contains a slash" : null);
   const models = isRecord(value) ? value["models"] : undefined;
   if (problem !== null || !isRecord(value) || !isRecord(models)) {
@@ -136,7 +136,7 @@ function readModel(
   });
 }
 
-/** A cost without an input price says nothing that one could pay by. */
+/** Reads a cost. Without an input price, a cost is useless and noted. */
 function readCost(cost: unknown, note: (reason: string) => void): { cost?: Cost } {
   if (!Cost.Check(cost)) return {};
   if (cost.input !== undefined) return { cost: { ...cost, input: cost.input } };
@@ -144,7 +144,7 @@ function readCost(cost: unknown, note: (reason: string) => void): { cost?: Cost 
   return {};
 }
 
-/** Returns the fields of an object that can be read; null means the same as a missing field. */
+/** Returns the readable fields of an object. Null counts as a missing field. */
 function readFields<F extends Fields>(
   fields: F,
   row: unknown,
@@ -172,7 +172,7 @@ function checkOf(schema: TSchema): TypeCheck<TSchema> {
   return known;
 }
 
-/** Returns what is wrong with a row's key. */
+/** Returns the problem with a row's key; `null` if it is valid. */
 function findIdProblem(key: string, row: unknown): string | null {
   if (!isRecord(row)) return "expected object";
   if (key.trim() === "") return "id: is empty";
@@ -183,7 +183,7 @@ function findIdProblem(key: string, row: unknown): string | null {
   return (row["id"] ?? key) === key ? null : "id: differs from its key";
 }
 
-/** Returns what is wrong with a value; `null` if nothing is. PostgreSQL stores neither NUL nor lone surrogates. */
+/** Returns the problem with a value; `null` if it is valid. PostgreSQL cannot store NUL or lone surrogates. */
 function explain(check: TypeCheck<TSchema>, value: unknown, name: string): string | null {
   if (check.Check(value))
     return hasStorableTexts(value) ? null : `${name}: contains NUL or malformed Unicode`;
@@ -198,7 +198,7 @@ function hasStorableTexts(value: unknown): boolean {
   return typeof value !== "string" || isStorable(value);
 }
 
-/** Removes null fields of a cost. */
+/** Returns a cost without its null fields. */
 function withoutNulls(value: unknown, depth = COST_DEPTH): unknown {
   if (depth === 0) return value;
   if (Array.isArray(value)) return value.map((entry) => withoutNulls(entry, depth - 1));

@@ -1,4 +1,4 @@
-/** Stores a loaded document: compares, writes and records in the caller's transaction. */
+/** Stores a loaded document in the caller's transaction: compares it, writes the changes and records the sync. */
 import type { Sql } from "../sql/connection/pool.ts";
 import { insertModelEvents } from "../sql/events/events.ts";
 import { readCatalogRows } from "../sql/models/catalog_snapshot.ts";
@@ -30,7 +30,7 @@ export const NO_COUNTS: SyncCounts = { inserted: 0, updated: 0, gone: 0, unchang
 /** A sync that changed or confirmed the catalog. */
 export interface StoredSync {
   outcome: "changed" | "unchanged";
-  /** The newest date in the source's data; `null` when unknown. */
+  /** The newest date in the source's data; `null` if unknown. */
   dataDate: string | null;
   counts: SyncCounts;
   notes: readonly string[];
@@ -38,19 +38,19 @@ export interface StoredSync {
 
 export interface DocumentToStore {
   loaded: LoadedSource;
-  /** Names the source. */
+  /** The name of the source. */
   label: string;
-  /** `performance.now()` at the start of the sync. */
+  /** The value of `performance.now()` at the start of the sync. */
   startedMs: number;
   last: GoodSync | null;
-  /** Accepts doubtful prices and documents. */
+  /** True to accept doubtful prices and documents. */
   force: boolean;
 }
 
-/** A document that would damage the catalog. */
+/** The document would damage the catalog. */
 export class SuspiciousDocument extends Error {
   override readonly name = "SuspiciousDocument";
-  /** Empty if no later sync can confirm it. */
+  /** The doubts that a later sync can confirm; empty if none can be confirmed. */
   readonly doubts: readonly Doubt[];
 
   constructor(message: string, doubts: readonly Doubt[] = []) {
@@ -59,7 +59,7 @@ export class SuspiciousDocument extends Error {
   }
 }
 
-/** Stores the document. Throws SuspiciousDocument. */
+/** Stores the document. Throws SuspiciousDocument if the document is held or unusable. */
 export async function storeDocument(tx: Sql, options: DocumentToStore): Promise<StoredSync> {
   if (options.loaded.isUnchanged) return confirmStored(tx, options);
   const { label, startedMs, force } = options;
@@ -77,8 +77,9 @@ export async function storeDocument(tx: Sql, options: DocumentToStore): Promise<
 }
 
 /**
- * The source still has the stored document, so this sync confirms the document's waiting prices. Rows that could not be read
- * confirm none: their prices come from an earlier document. Family names depend on the day, as with any sync.
+ * Records a sync whose source still has the stored document. The sync confirms the document's held prices. It does not
+ * confirm the prices of unreadable rows, which come from an earlier document. Aliases are planned again, because family names
+ * depend on the day.
  */
 async function confirmStored(tx: Sql, { label, startedMs, last }: DocumentToStore): Promise<StoredSync> {
   const stored = await readStored(tx);
@@ -108,7 +109,7 @@ async function confirmStored(tx: Sql, { label, startedMs, last }: DocumentToStor
   return { outcome, dataDate, counts, notes: [] };
 }
 
-/** Reads everything that a document is compared with. */
+/** Reads the stored catalog for the comparison with a document. */
 async function readStored(tx: Sql): Promise<StoredCatalog> {
   const rows = await readCatalogRows(tx);
   const [{ today }] = await tx<[{ today: string }]>`select current_date as today`;
@@ -117,14 +118,14 @@ async function readStored(tx: Sql): Promise<StoredCatalog> {
 
 export interface PlannedSync {
   plan: SyncPlan;
-  /** What could not be read. */
+  /** The rows and fields that could not be read. */
   notes: readonly string[];
   dataDate: string | null;
-  /** Why the document waits unless the sync is forced; `null` if it does not. */
+  /** The reason why the document is held unless the sync is forced; `null` if it is not held. */
   hold: DocumentHold | null;
 }
 
-/** Compares a document with the stored catalog. Throws SuspiciousDocument if it is no catalog at all. */
+/** Compares a document with the stored catalog. Throws SuspiciousDocument if the document contains no catalog. */
 export async function planDocument(
   tx: Sql,
   value: unknown,
@@ -139,7 +140,7 @@ export async function planDocument(
       `the document has no ${mapped.providers.length === 0 ? "provider" : "model"}`,
     );
   }
-  // The bundled copy says the same every time, and people have looked at it.
+  // The bundled copy is always the same and has been reviewed, so it raises no doubts.
   const isBundled = label === "bundled";
   const doubts = isBundled ? [] : findDoubts(stored, mapped, { isOldCopy: last?.source === "bundled" });
   return {
@@ -151,8 +152,9 @@ export async function planDocument(
 }
 
 /**
- * Returns null if an earlier sync had the same doubts long enough ago, or an operator has accepted them. A document that takes
- * more meanwhile has other doubts. What an operator has rejected stays rejected, however much it takes.
+ * Returns the doubts that hold a document. Returns null if an operator has accepted each doubt, or an earlier sync had the
+ * same doubt long enough ago. If the document removes more than it did then, its doubts are different. A document with a
+ * rejected doubt stays held, regardless of how much it removes.
  */
 async function findHold(tx: Sql, doubts: readonly Doubt[], label: string): Promise<DocumentHold | null> {
   if (doubts.length === 0) return null;
@@ -167,7 +169,7 @@ async function findHold(tx: Sql, doubts: readonly Doubt[], label: string): Promi
   return !isRejected && doubts.every(isConfirmed) ? null : { doubts, isRejected };
 }
 
-/** Writes the plan, one statement per table. */
+/** Writes the plan with one statement per table. */
 async function applyPlan(tx: Sql, plan: SyncPlan): Promise<void> {
   await upsertModelProviders(tx, plan.providers);
   await upsertModels(tx, [...plan.inserted, ...plan.updated]);

@@ -8,30 +8,30 @@ import { describeOrigin, describeServed } from "./notes.ts";
 import type { PlannedSync } from "./store_document.ts";
 import type { SyncReport } from "./sync.ts";
 
-/** Lines printed per kind of change; the rest is counted. */
+/** The maximum number of lines per kind of change. The remaining changes are counted. */
 const MAX_LISTED = 50;
 
 export interface Summary {
-  /** 0 if the sync succeeded or another process did it; 1 if it failed or its document waits. */
+  /** 0 if the sync succeeded or another process has synced; 1 if the sync failed or its document is held. */
   exitCode: 0 | 1;
   stdout: string;
   stderr: string;
-  /** The result for scripts. */
+  /** The result as JSON, for scripts. */
   json: object;
 }
 
-/** A failure as `--json` prints it. */
+/** Returns a failure as `--json` prints it. */
 export function errorJson(code: "USAGE" | "FAILED", message: string) {
   return { error: { code, message } };
 }
 
-/** Describes a sync that failed for this reason. */
+/** Describes a failed sync and the reason. */
 export function describeFailure(label: string, reason: string): Summary {
   const message = `Cannot sync the model catalog from ${label}: ${reason}`;
   return { exitCode: 1, stdout: "", stderr: `${message}\n`, json: errorJson("FAILED", message) };
 }
 
-/** Describes a sync from the source with this label. The last line says which catalog is served. */
+/** Describes a sync from the source named `label`. The last line names the served catalog. */
 export function summarize(
   report: SyncReport,
   { label, served }: { label: string; served: GoodSync | null },
@@ -54,7 +54,7 @@ export function summarize(
   };
 }
 
-/** Describes a plan: the rows that would change, up to a number of each kind. */
+/** Describes a plan. Lists the rows that would change, up to a maximum per kind. */
 export function describePlan({ plan, notes, hold }: PlannedSync, label: string): string {
   const sections: readonly (readonly [kind: string, rows: readonly string[]])[] = [
     ["new provider or changed", plan.providers.map(({ id }) => id)],

@@ -26,7 +26,7 @@ import {
 const MAX_ERROR_LENGTH = 500;
 
 export interface SyncDeps {
-  /** Two connections: a failure is recorded outside of the failed transaction. */
+  /** A pool of two connections, because a failure is recorded outside the failed transaction. */
   sql: Pool;
   log: Log;
   /** Called at the end of every sync. */
@@ -39,17 +39,17 @@ export interface SyncDeps {
 
 export interface SyncOptions {
   source: CatalogSource;
-  /** Ignores the stored ETag and accepts doubtful prices and documents. */
+  /** Ignores the stored ETag, and accepts doubtful prices and documents. */
   force?: boolean;
-  /** Stores nothing if there is a catalog by the time the document could be stored. */
+  /** Stores nothing if a catalog exists by the time the document has been loaded. */
   onlyIfEmpty?: boolean;
-  /** How long a source on the network may take; 30 s when omitted. */
+  /** The timeout for a source on the network; 30 s if omitted. */
   timeoutMs?: number;
 }
 
 /**
- * The outcome of a sync. `busy`: another process is storing a catalog, or has stored one since this sync began; nothing is
- * recorded.
+ * The outcome of a sync. `busy` means that another process is storing a catalog, or has stored one since this sync began. A
+ * busy sync is not recorded.
  */
 export type SyncReport = StoredSync | { outcome: "refused" | "failed"; error: string } | { outcome: "busy" };
 
@@ -72,7 +72,7 @@ async function runSync(deps: SyncDeps, options: SyncOptions): Promise<SyncReport
   let last: GoodSync | null = null;
   try {
     last = await findLastGoodSync(deps.sql);
-    // Without a transaction, because a source may be slow.
+    // The source is loaded outside a transaction, because it may be slow.
     const loaded = await options.source.load({
       etag: etagToSend(last, options),
       signal: deps.shutdownSignal,
@@ -102,7 +102,7 @@ async function runSync(deps: SyncDeps, options: SyncOptions): Promise<SyncReport
   }
 }
 
-/** Returns what a sync would write, and whether the document would wait. Writes nothing. Throws SourceError. */
+/** Returns the changes that a sync would make, and whether it would hold the document. Writes nothing. Throws SourceError. */
 export async function dryRunSync(
   { sql, shutdownSignal }: SyncDeps,
   { source, force = false }: SyncOptions,
@@ -115,7 +115,7 @@ export async function dryRunSync(
   });
 }
 
-/** Returns the ETag for a conditional request: only that of the stored catalog, and only from the same source. */
+/** Returns the ETag for a conditional request: the ETag of the stored catalog, if it came from the same source. */
 function etagToSend(last: GoodSync | null, { source, force }: SyncOptions): string | null {
   return !force && last?.source === source.label ? last.etag : null;
 }
@@ -131,7 +131,7 @@ async function recordFailure(
   const reason = toStorable(isKnown ? error.message : describeStorageFailure(error), MAX_ERROR_LENGTH);
   const event = outcome === "refused" ? "catalog_sync.refused" : "catalog_sync.failed";
   const message = `cannot sync the model catalog from ${source.label}: ${reason}; ${describeServed(served)}`;
-  // The words say everything about a source. The database's failures need the stack.
+  // For a source, the message is sufficient. Database failures need the stack.
   if (isKnown) log.warn({ event }, message);
   else log.error({ event, err: error }, message);
   try {
@@ -152,7 +152,7 @@ async function recordFailure(
   return { outcome, error: reason };
 }
 
-/** PostgreSQL's messages, except those about its state, may contain row values. */
+/** Returns the text to store for a database failure. PostgreSQL's messages may contain row values, except those about its state. */
 function describeStorageFailure(error: unknown): string {
   const isAboutState = error instanceof Error && isDatabaseFault(error) && !isConnectionError(error);
   return `the catalog could not be stored${isAboutState ? `: ${error.message}` : ""}`;
