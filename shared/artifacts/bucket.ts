@@ -1,25 +1,25 @@
-/** Stores artifacts in an S3-compatible bucket. A multipart upload becomes visible as a whole or not at all. */
+/** Stores artifacts in an S3-compatible bucket. A multipart upload becomes visible only when it is complete. */
 import { type BucketAddress, type BucketRequests, hasBucketCode, openBucketRequests } from "./s3_requests.ts";
 import { abortUpload, uploadObject } from "./s3_upload.ts";
 import { elementsOf, textOf } from "./s3_xml.ts";
 import { openSpool } from "./spool.ts";
 import { type ArtifactStore, MARKER_NAME, type StoredFile, storageError } from "./store.ts";
 
-/** Codes of a conditional write when the object exists, or another process is writing it. */
+/** Error codes of a conditional write if the object exists, or if another process is writing it. */
 const TAKEN = ["PreconditionFailed", "ConditionalRequestConflict", "412", "409"];
 const MISSING = ["NoSuchKey", "NoSuchUpload", "404"];
-/** Codes of buckets that do not list unfinished uploads, or refuse to with this key. */
+/** Error codes of buckets that cannot list unfinished uploads, or do not allow it with this key. */
 const UNLISTED = ["AccessDenied", "MethodNotAllowed", "NotImplemented", "403", "405", "501"];
 const MARKER_TYPE = { "Content-Type": "application/json" };
 
 export interface ArtifactBucketOptions extends BucketAddress {
-  /** Prefix of all keys: empty, or with a slash at its end. */
+  /** The prefix of all keys: empty, or ending with a slash. */
   prefix: string;
   /** Local directory for artifacts that are being sent to clients. */
   spoolDirectory: string;
 }
 
-/** Opens the store without a request to the bucket. */
+/** Opens the store. Sends no request to the bucket. */
 export function openArtifactBucket(options: ArtifactBucketOptions): ArtifactStore {
   const { prefix } = options;
   const bucket = openBucketRequests(options);
@@ -29,7 +29,7 @@ export function openArtifactBucket(options: ArtifactBucketOptions): ArtifactStor
     write: (name, content, signal = new AbortController().signal) =>
       uploadObject(bucket, { key: prefix + name, content, signal }),
     async exists(name) {
-      // With HEAD, a web page could not be distinguished from the bucket's response.
+      // With HEAD, the response of a web page could not be distinguished from the bucket's response.
       const headers = { Range: "bytes=0-0" };
       const found = await ifThere(bucket.open({ method: "GET", key: prefix + name, headers }));
       await found?.body.cancel();
@@ -68,18 +68,21 @@ export function openArtifactBucket(options: ArtifactBucketOptions): ArtifactStor
   };
 }
 
-/** A server or a proxy that ignores the range sends the object from its start, and names no range. */
+/**
+ * Returns whether the response starts at byte `first`. A server or proxy that ignores the Range header sends the whole object
+ * and no Content-Range.
+ */
 function beginsAt(first: number, headers: Headers): boolean {
   const range = headers.get("content-range");
   return range === null ? first === 0 : range.startsWith(`bytes ${first}-`);
 }
 
-/** Returns null if there is no such object. */
+/** Returns null if the object does not exist. */
 function ifThere<Result>(response: Promise<Result>): Promise<Result | null> {
   return unlessRefused(response, MISSING);
 }
 
-/** Returns null if the bucket responds with one of the codes. */
+/** Returns null if the bucket responds with one of the error codes. */
 async function unlessRefused<Result>(
   response: Promise<Result>,
   codes: readonly string[],
@@ -90,15 +93,15 @@ async function unlessRefused<Result>(
   });
 }
 
-/** Returns false if the object exists. */
+/** Creates the object. Returns false if it exists. */
 async function createObject(bucket: BucketRequests, key: string, body: string): Promise<boolean> {
-  // Some buckets ignore the condition.
+  // Some buckets ignore the If-None-Match condition.
   if (await ifThere(bucket.send({ method: "HEAD", key }))) return false;
   const headers = { ...MARKER_TYPE, "If-None-Match": "*" };
   return (await unlessRefused(bucket.send({ method: "PUT", key, headers, body }), TAKEN)) !== null;
 }
 
-/** Deletes the object, and the parts of uploads that would make it. */
+/** Deletes the object, and the uploaded parts of unfinished uploads to the same key. */
 async function removeObject(bucket: BucketRequests, key: string): Promise<void> {
   await ifThere(bucket.send({ method: "DELETE", key }));
   for await (const upload of listUploads(bucket, key)) {
@@ -122,10 +125,7 @@ async function* listObjects(bucket: BucketRequests, prefix: string): AsyncGenera
   } while (token !== null);
 }
 
-/**
- * Lists uploads that were begun and not completed, each as a file without content under the name of its object; none if
- * the bucket does not list them.
- */
+/** Lists unfinished uploads. Each one is an empty file with the name of its object. Lists none if the bucket cannot list them. */
 async function* listUploads(
   bucket: BucketRequests,
   prefix: string,

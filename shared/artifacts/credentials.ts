@@ -1,11 +1,14 @@
-/** Credentials of the bucket: fixed ones, or temporary ones of an AWS role, which are replaced before they expire. */
+/**
+ * Credentials for the bucket: fixed credentials, or temporary credentials of an AWS role, which are replaced before they
+ * expire.
+ */
 import { httpFetch } from "../network/http_fetch.ts";
 import type { S3CredentialSource } from "../process/s3_config.ts";
 import { readSecretFile } from "../process/variable_files.ts";
 import { textOf } from "./s3_xml.ts";
 
 const FETCH_TIMEOUT_MS = 5_000;
-/** Pause between requests for new credentials while the current ones are valid. */
+/** The pause between requests for new credentials while the current credentials are valid. */
 const FETCH_PAUSE_MS = 30_000;
 const ROLE_SESSION_SECONDS = 3_600;
 
@@ -13,14 +16,14 @@ export interface BucketCredentials {
   accessKeyId: string;
   secretAccessKey: string;
   sessionToken: string | null;
-  /** Milliseconds since the epoch; infinite for fixed ones. */
+  /** Milliseconds since the epoch; infinite for fixed credentials. */
   expiresAt: number;
 }
 
 /**
- * Opens a source of credentials. Sends no request before credentials are needed. The function returns credentials, valid for
- * `minLifeMs` if possible; the same object until they are replaced. It throws if there are no valid ones and the source fails
- * or does not respond within five seconds.
+ * Opens a source of credentials. Sends no request until credentials are needed. The returned function returns the same object
+ * until the credentials are replaced. They are valid for `minLifeMs` if possible. The function throws if there are no valid
+ * credentials and the source fails or does not respond within five seconds.
  */
 export function openCredentials(
   source: S3CredentialSource,
@@ -71,7 +74,7 @@ async function loadFromContainer(source: S3CredentialSource & { type: "container
   });
 }
 
-/** https://docs.aws.amazon.com/STS/latest/APIReference/API_AssumeRoleWithWebIdentity.html */
+/** Implements https://docs.aws.amazon.com/STS/latest/APIReference/API_AssumeRoleWithWebIdentity.html. */
 async function loadFromSts(source: S3CredentialSource & { type: "webIdentity" }) {
   const body = new URLSearchParams({
     Action: "AssumeRoleWithWebIdentity",
@@ -85,7 +88,7 @@ async function loadFromSts(source: S3CredentialSource & { type: "webIdentity" })
   return parseCredentials((name) => textOf(text, name));
 }
 
-/** Reads the file each time, because the issuer replaces the token. */
+/** Reads the file on each call, because the issuer replaces the token. */
 function readToken(path: string): string {
   try {
     return readSecretFile(path).trim();

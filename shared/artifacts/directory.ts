@@ -1,7 +1,4 @@
-/**
- * Stores artifacts in a directory. Files are written under a temporary name and become visible as a whole or not at
- * all.
- */
+/** Stores artifacts in a directory. Files are written under a temporary name and become visible only when they are complete. */
 import { constants } from "node:fs";
 import { chown, copyFile, link, mkdir, open, opendir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
@@ -16,16 +13,16 @@ import {
   storing,
 } from "./store.ts";
 
-/** Errors of file systems without hard links. */
+/** Error codes of file systems without hard links. */
 const NO_LINKS = ["EPERM", "ENOTSUP", "EOPNOTSUPP", "ENOSYS", "EMLINK"];
 
-/** Opens the store in `directory`, which is created with the first file. */
+/** Opens the store in `directory`. The directory is created with the first file. */
 export function openArtifactDirectory(directory: string): ArtifactStore {
   /** Returns the size of the file in bytes; null if it does not exist. */
   const sizeOf = async (name: string): Promise<number | null> => {
     const found = await storing(stat(join(directory, name)).catch(ifAbsent));
     if (found) return found.size;
-    // A missing file is not an error, an unmounted volume is.
+    // A missing file is not an error, but an unmounted volume is.
     await storing(stat(directory));
     return null;
   };
@@ -52,7 +49,7 @@ function ifAbsent(error: unknown): null {
   throw error;
 }
 
-/** Writes the text to a temporary file, and returns the result of `keep`, which gives it the marker's name. */
+/** Writes the text to a temporary file, and returns the result of `keep`, which renames or links the file to the marker's name. */
 async function writeMarker<Result>(
   directory: string,
   text: string,
@@ -72,8 +69,8 @@ async function writeMarker<Result>(
 }
 
 /**
- * Gives what root has made to the owner of `folder`, which is above it: an operator's command must leave nothing that the
- * service cannot read.
+ * Changes the owner of `path` and of its parents below `folder` to the owner of `folder`, if the process runs as root. The
+ * service must be able to read the files that an operator's command creates.
  */
 async function giveToOwner(path: string, folder: string): Promise<void> {
   if (process.getuid?.() !== 0) return;
@@ -83,7 +80,7 @@ async function giveToOwner(path: string, folder: string): Promise<void> {
 
 async function createFrom(part: string, path: string): Promise<boolean> {
   try {
-    // Fails if the name exists; a rename would replace it.
+    // A link fails if the name exists. A rename would replace the existing file.
     await link(part, path).catch((error: unknown) => {
       if (hasCode(error, ...NO_LINKS)) return copyFile(part, path, constants.COPYFILE_EXCL);
       throw error;
@@ -137,7 +134,7 @@ async function writeAndSync(
   });
   const file = await storing(open(path, "wx", 0o600));
   try {
-    // Not `for await`: when the disk is full, the part is deleted before the content has taken its time to end.
+    // Not `for await`: if the disk is full, the part must be deleted before the content ends, which may take a while.
     for (let next = await digested.next(); !next.done; next = await digested.next()) {
       await storing(file.appendFile(next.value));
     }

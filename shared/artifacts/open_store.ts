@@ -1,4 +1,4 @@
-/** Opens the store of finished organization exports that `ARTIFACT_URL` names. */
+/** Opens the store of finished organization exports at `ARTIFACT_URL`. */
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Config } from "../process/config.ts";
@@ -6,7 +6,7 @@ import { openArtifactBucket } from "./bucket.ts";
 import { openArtifactDirectory } from "./directory.ts";
 import type { ArtifactStore } from "./store.ts";
 
-/** Opens the store of a `file://` or `s3://` URL. Nothing is read or created before it is used. */
+/** Opens the store of a `file://` or `s3://` URL. Reads and creates nothing until the store is used. */
 export function openArtifactStore(config: Pick<Config, "artifactUrl" | "s3" | "dataDir">): ArtifactStore {
   const { artifactUrl, s3, dataDir } = config;
   if (!artifactUrl.startsWith("s3://")) return openArtifactDirectory(fileURLToPath(artifactUrl));

@@ -1,28 +1,28 @@
-/** The owner of an artifact store: a marker in it names the database whose exports it holds. */
+/** The owner of an artifact store: the database whose exports the store contains. A marker file in the store identifies it. */
 import { isUuid } from "../uuid.ts";
 import type { ArtifactStore } from "./store.ts";
 
 export interface ArtifactOwner {
-  /** `null` if the marker is unreadable; then the store counts as another database's. */
+  /** The owner's installation id; `null` if the marker is unreadable. The store then counts as owned by another database. */
   installationId: string | null;
-  /** Name of the database, for people. */
+  /** The name of the owner's database, for people. */
   database: string | null;
-  /** ISO 8601. */
+  /** The time of the claim, in ISO 8601. */
   since: string | null;
 }
 
-/** Returns the owner, or `null` if there is none yet. Throws ArtifactStorageError. */
+/** Returns the store's owner, or `null` if it has none yet. Throws ArtifactStorageError. */
 export async function readArtifactOwner(store: ArtifactStore): Promise<ArtifactOwner | null> {
   const text = await store.readMarker();
   return text === null ? null : parseMarker(text);
 }
 
-/** Makes the database the owner of a store without one. Returns false if another process was faster. */
+/** Makes the database the owner of a store without an owner. Returns false if another process claimed the store first. */
 export function claimArtifactStore(store: ArtifactStore, owner: ArtifactOwner): Promise<boolean> {
   return store.createMarker(formatMarker(owner));
 }
 
-/** Makes the database the owner of the store, replacing any other owner. */
+/** Makes the database the owner of the store. Replaces any other owner. */
 export function adoptArtifactStore(store: ArtifactStore, owner: ArtifactOwner): Promise<void> {
   return store.replaceMarker(formatMarker(owner));
 }

@@ -1,4 +1,4 @@
-/** Sends signed requests to an S3-compatible bucket, and repeats those that failed without a reason of their own. */
+/** Sends signed requests to an S3-compatible bucket. Repeats requests that failed for a transient reason. */
 import { AwsV4Signer } from "aws4fetch";
 import { httpFetch } from "../network/http_fetch.ts";
 import type { S3CredentialSource } from "../process/s3_config.ts";
@@ -7,15 +7,15 @@ import { openCredentials } from "./credentials.ts";
 import { textOf } from "./s3_xml.ts";
 import { ArtifactStorageError, storageError } from "./store.ts";
 
-/** Shorter than a request of a client may take. */
+/** Shorter than the time limit of a client's request. */
 const HEADERS_MS = 20_000;
 const IDLE_MS = 20_000;
-/** Before the first retry; doubles with each further retry. */
+/** The pause before the first retry. It doubles with each retry. */
 const RETRY_PAUSE_MS = 200;
 const RETRIES = 3;
-/** Temporary credentials with less time left are replaced before a request. */
+/** The minimum remaining lifetime of temporary credentials. Credentials with less time left are replaced before a request. */
 const MIN_LIFE_MS = 5 * 60_000;
-/** Codes of a bucket that cannot serve the request now, and statuses of proxies before it. */
+/** Error codes of a bucket that is temporarily unable to serve requests, and such status codes of proxies. */
 const TRANSIENT: readonly string[] = [
   "InternalError",
   "RequestTimeout",
@@ -29,7 +29,7 @@ const TRANSIENT: readonly string[] = [
 ];
 
 export interface BucketAddress {
-  /** `null`: AWS itself. */
+  /** The S3 endpoint; `null` for AWS. */
   endpoint: string | null;
   region: string;
   credentials: S3CredentialSource;
@@ -38,22 +38,22 @@ export interface BucketAddress {
 
 export interface BucketRequest {
   method: "GET" | "HEAD" | "PUT" | "POST" | "DELETE";
-  /** The object's key; empty for the bucket itself. */
+  /** The object's key; empty for a request to the bucket itself. */
   key: string;
   query?: Readonly<Record<string, string>>;
   headers?: Readonly<Record<string, string>>;
   body?: Uint8Array<ArrayBuffer> | string;
-  /** Longest time until the response begins. */
+  /** The maximum time until the response starts. */
   headersMs?: number;
-  /** Whether the request is sent once more if no response begins in time. By default, it fails. */
+  /** True to repeat the request once if no response starts in time. By default, the request fails. */
   repeatsAfterSilence?: boolean;
   signal?: AbortSignal;
 }
 
-/** The bucket refused a request. */
+/** The bucket responded with an error. */
 class BucketError extends Error {
   override readonly name = "BucketError";
-  /** The S3 error code, such as `NoSuchKey`; the status if the response has none. */
+  /** The S3 error code, such as `NoSuchKey`, or the HTTP status if the response has no code. */
   readonly code: string;
 
   constructor(status: number, code: string | null) {
@@ -62,15 +62,15 @@ class BucketError extends Error {
   }
 }
 
-/** Both throw ArtifactStorageError, and the reason of the request's signal. */
+/** Requests to a bucket. Both methods throw ArtifactStorageError, or the abort reason of the request's signal. */
 export interface BucketRequests {
-  /** Returns the whole response. */
+  /** Sends the request and returns the complete response. */
   send(request: BucketRequest): Promise<{ headers: Headers; text: string }>;
-  /** Returns the body as it arrives, to be read or canceled. */
+  /** Sends the request and returns the response body as a stream. The caller must read or cancel it. */
   open(request: BucketRequest): Promise<{ headers: Headers; body: ReadableStream<Uint8Array> }>;
 }
 
-/** Opens the bucket without a request to it. */
+/** Prepares requests to the bucket. Sends no request yet. */
 export function openBucketRequests({ endpoint, region, credentials, bucket }: BucketAddress): BucketRequests {
   const origin = (endpoint ?? `https://s3.${region}.amazonaws.com`).replace(/\/$/, "");
   const getCredentials = openCredentials(credentials);
@@ -98,7 +98,7 @@ export function openBucketRequests({ endpoint, region, credentials, bucket }: Bu
           throw storageError(`cannot ${method} "${key}" in bucket "${bucket}" at ${origin}`, error);
         }
       }
-      // An abort is thrown by the next request.
+      // After an abort, the next request throws the reason.
       await pause(RETRY_PAUSE_MS * 2 ** retry, signal);
     }
   };
@@ -110,13 +110,16 @@ export function openBucketRequests({ endpoint, region, credentials, bucket }: Bu
   };
 }
 
-/** Returns whether the error is that of the bucket with one of these codes. */
+/** Returns whether the bucket responded with one of these error codes. */
 export function hasBucketCode(error: unknown, ...codes: readonly string[]): boolean {
   const cause = error instanceof ArtifactStorageError ? error.cause : null;
   return cause instanceof BucketError && codes.includes(cause.code);
 }
 
-/** Throws BucketError if the response is not one of success, and an error if it is not the bucket's. */
+/**
+ * Sends a request once. Throws BucketError for a status other than success, and another error for a response that is not the
+ * bucket's.
+ */
 async function sendOnce(
   { url, headers }: { url: URL; headers: Headers },
   { method, body, signal, headersMs = HEADERS_MS }: BucketRequest,
@@ -138,15 +141,18 @@ async function sendOnce(
 }
 
 /**
- * Consoles, sign-in pages and proxies respond to any request with a page, even with status 200. Buckets never do, but
- * some label empty responses as HTML.
+ * Returns whether the response is a web page. Consoles, sign-in pages and proxies respond with a page to any request, even
+ * with status 200. Buckets never do, but some buckets label empty responses as HTML.
  */
 function isPage({ body, headers }: Response): boolean {
   if (body === null || headers.get("content-length") === "0") return false;
   return headers.get("content-type")?.startsWith("text/html") ?? false;
 }
 
-/** By default, silence is not worth another request: a silent network would be silent again. */
+/**
+ * Returns whether to retry the request. By default, it is not retried after a timeout, because an unresponsive network would
+ * probably not respond to the retry.
+ */
 function mayRepeat({ repeatsAfterSilence = false }: BucketRequest, retry: number, error: unknown): boolean {
   if (error instanceof DeadlineExceeded) return repeatsAfterSilence && retry === 0;
   if (error instanceof BucketError && !TRANSIENT.includes(error.code)) return false;

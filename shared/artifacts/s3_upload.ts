@@ -1,17 +1,17 @@
-/** Uploads content of unknown length to a bucket, where it becomes visible as a whole or not at all. */
+/** Uploads content of unknown length to a bucket. The object becomes visible only when it is complete. */
 import { withTimeout } from "../process/with_timeout.ts";
 import type { BucketRequests } from "./s3_requests.ts";
 import { elementsOf, textOf } from "./s3_xml.ts";
 import { ArtifactTooLargeError, type ContentDigest, digestContent, storageError } from "./store.ts";
 
 const PART_BYTES = 8 * 1024 * 1024;
-/** A bucket accepts 10,000 parts per object. */
+/** The maximum size of an object, because a bucket accepts 10,000 parts per object. */
 export const MAX_OBJECT_BYTES = 10_000 * PART_BYTES;
-/** Each is held in memory until the bucket has it. */
+/** Parts that are uploaded at the same time. A part stays in memory until the bucket has received it. */
 const CONCURRENT_PARTS = 2;
-/** For a part: 70 KB a second. */
+/** The timeout for uploading a part, which corresponds to 70 KB per second. */
 const PART_MS = 120_000;
-/** For the bucket to put the parts together. */
+/** The timeout for the bucket to assemble the parts. */
 const COMPLETE_MS = 300_000;
 const ABORT_MS = 5_000;
 
@@ -21,13 +21,13 @@ export interface Upload {
   key: string;
   content: AsyncGenerator<Uint8Array, void, void>;
   signal: AbortSignal;
-  /** Default: as much as a bucket accepts. */
+  /** The maximum size of the object. Defaults to the bucket's limit. */
   maxBytes?: number;
 }
 
 /**
- * Stores the content, or throws ArtifactTooLargeError. If it fails or `signal` is aborted, the bucket is asked to forget the
- * parts that it has.
+ * Stores the content. Throws ArtifactTooLargeError. If the upload fails or `signal` is aborted, the uploaded parts are
+ * deleted if possible.
  */
 export async function uploadObject(
   bucket: BucketRequests,
@@ -62,8 +62,8 @@ interface BegunUpload {
 }
 
 /**
- * Yields buffers of the size of a part; the last one, if there is any, is smaller. Takes buffers that were sent from
- * `free`: new ones would wait for the garbage collector.
+ * Yields buffers of the part size. Only the last buffer may be smaller. Reuses sent buffers from `free`, because replaced
+ * buffers would stay in memory until garbage collection.
  */
 async function* gatherParts(
   chunks: AsyncGenerator<Uint8Array, void, void>,
@@ -97,12 +97,12 @@ async function completeUpload(
   const body = `<CompleteMultipartUpload>${list.join("")}</CompleteMultipartUpload>`;
   const query = { uploadId };
   const done = await bucket.send({ method: "POST", key, query, body, signal, headersMs: COMPLETE_MS });
-  // The bucket may have begun a response of status 200 before it failed.
+  // The bucket may have started a response with status 200 before the request failed.
   const [problem] = elementsOf(done.text, "Error");
   if (problem !== undefined) throw storageError(`the bucket responded: ${textOf(problem, "Message")}`);
 }
 
-/** Returns the entity tags of the parts, in order. When it returns or throws, no part is still being sent. */
+/** Uploads the parts and returns their entity tags in order. When it returns or throws, no part is being sent anymore. */
 async function sendParts(
   bucket: BucketRequests,
   { key, uploadId, signal, content, maxBytes }: BegunUpload & Required<Pick<Upload, "content" | "maxBytes">>,
@@ -114,11 +114,11 @@ async function sendParts(
     method: "PUT",
     key,
     headersMs: PART_MS,
-    // Each request has a connection of its own. If the network loses one, the whole build need not start over.
+    // Each request uses its own connection. If a connection is lost, only its part is sent again, not the whole build.
     repeatsAfterSilence: true,
     signal: AbortSignal.any([signal, stop.signal]),
   } as const;
-  /** Those that are being sent, and those that have failed. */
+  /** The parts that are being sent, and the failed parts. */
   const sending = new Set<Promise<void>>();
   let count = 0;
   try {
@@ -132,7 +132,7 @@ async function sendParts(
         free.push(body.buffer);
         sending.delete(sent);
       });
-      // It may fail while the content makes the next part. The awaits below throw its error.
+      // The request may fail while the content produces the next part. The awaits below throw its error.
       sent.catch(() => {});
       sending.add(sent);
       if (sending.size === CONCURRENT_PARTS) await Promise.race(sending);
@@ -145,7 +145,7 @@ async function sendParts(
   }
 }
 
-/** Makes the bucket forget the parts of an upload that was not completed. */
+/** Deletes the parts of an unfinished upload from the bucket. */
 export async function abortUpload(
   bucket: BucketRequests,
   { key, uploadId }: Omit<BegunUpload, "signal">,

@@ -1,15 +1,15 @@
-/** Reads the XML of S3 and STS: flat elements without attributes that matter. */
+/** Parses XML responses of S3 and STS. They contain flat elements, whose attributes can be ignored. */
 
 const ENTITIES: Readonly<Record<string, string>> = { lt: "<", gt: ">", quot: '"', apos: "'", amp: "&" };
 
-/** Returns the contents of all elements of this name, as XML. */
+/** Returns the XML contents of all elements with this name. */
 export function elementsOf(xml: string, name: string): string[] {
   return [...xml.matchAll(new RegExp(`<${name}(?: [^>]*)?>([^]*?)</${name}>`, "g"))].map(
     ([, content = ""]) => content,
   );
 }
 
-/** Returns the text of the first element of this name; null if there is none. */
+/** Returns the text of the first element with this name; null if there is none. */
 export function textOf(xml: string, name: string): string | null {
   const [content] = elementsOf(xml, name);
   if (content === undefined) return null;

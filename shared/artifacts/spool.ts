@@ -1,32 +1,32 @@
 /**
- * Copies downloads from a bucket to local files. `Bun.serve` sends the length of files only: of a stream it drops
- * `Content-Length` (https://github.com/oven-sh/bun/issues/10507). So a download is fetched into a local file first and
- * sent from there. A failing bucket is noticed before the response begins, and a slow client holds disk space, but no
+ * Copies downloads from a bucket to local files. `Bun.serve` sends the length of files only; for a stream it drops
+ * `Content-Length` (https://github.com/oven-sh/bun/issues/10507). A download is therefore fetched to a local file first and
+ * sent from that file. Failures of the bucket are detected before the response starts. A slow client uses disk space, but no
  * memory and no connection to the bucket.
  */
 import { type FileHandle, mkdir, open, rm, statfs } from "node:fs/promises";
 import { join } from "node:path";
 
-/** Pause between checks whether a file is sent. */
+/** The interval between checks whether a response is finished. */
 const CHECK_INTERVAL_MS = 1_000;
 
 interface SpoolOptions {
   /** The number of bytes to keep, from the start of the stream. */
   bytes: number;
   signal: AbortSignal;
-  /** Returns true if the response is finished or aborted; then the file is closed, which frees its room on the disk. */
+  /** Returns true if the response is finished or aborted. The file is then closed, which frees its disk space. */
   isOver: () => boolean;
 }
 
-/** A copy that is being written. */
+/** A copy in progress. */
 interface Copying {
   missingBytes: number;
 }
 
 /**
- * Spools into `directory`, which is created, private to its owner. The function copies the stream of `openStream` to a file;
- * null if there is no stream. It throws if the stream is too short, if `signal` is aborted, and, before opening anything, if the
- * disk has no room for all running copies.
+ * Opens a spool in `directory`, which is created with access for its owner only. The returned function copies the stream of
+ * `openStream` to a file, and returns null if there is no stream. It throws if the stream is too short or `signal` is
+ * aborted. Before opening the stream, it throws if the disk has no space for all copies in progress.
  */
 export function openSpool(directory: string) {
   const running = new Set<Copying>();
@@ -67,7 +67,7 @@ async function keep(
     const written = bytes - copying.missingBytes;
     if (written !== bytes) throw new Error(`there are ${written} bytes of ${bytes}`);
   } catch (error) {
-    // Does nothing if the stream has ended.
+    // Has no effect if the stream has ended.
     await stream.cancel().catch(() => {});
     await reader?.close();
     throw error;
@@ -81,12 +81,12 @@ async function keep(
   return Bun.file(fd);
 }
 
-/** Creates a file without a name: it lasts as long as its handles, so a process that is killed leaves nothing behind. */
+/** Creates a file and removes its name. The file exists while its handles are open, so a killed process leaves no file behind. */
 async function openNameless(directory: string): Promise<{ writer: FileHandle; reader: FileHandle }> {
   const path = join(directory, crypto.randomUUID());
   const writer = await open(path, "wx", 0o600);
   try {
-    // It has a position of its own, at the start.
+    // The reader needs its own position, at the start of the file.
     return { writer, reader: await open(path, "r") };
   } catch (error) {
     await writer.close();
@@ -96,14 +96,14 @@ async function openNameless(directory: string): Promise<{ writer: FileHandle; re
   }
 }
 
-/** Writes one chunk at a time, so that only one waits for the disk. Closes the file. */
+/** Writes one chunk at a time, so that only one chunk waits for the disk. Closes the file. */
 async function save(
   stream: ReadableStream<Uint8Array>,
   file: FileHandle,
   { signal, copying }: { signal: AbortSignal; copying: Copying },
 ): Promise<void> {
   try {
-    // Leaving the loop cancels the stream. Some servers send more than the range they were asked for.
+    // Leaving the loop cancels the stream. Some servers send more bytes than the requested range.
     for await (const chunk of stream) {
       signal.throwIfAborted();
       const wanted = chunk.subarray(0, copying.missingBytes);

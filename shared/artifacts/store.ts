@@ -1,13 +1,13 @@
-/** The interface of artifact stores: directories and buckets of finished organization exports. */
+/** The interface of artifact stores. A store is a directory or bucket of finished organization exports. */
 
 import { DeadlineExceeded } from "../process/with_timeout.ts";
 
-/** A failure of the store, as opposed to one of the content. */
+/** A failure of the store, as opposed to a failure of the content. */
 export class ArtifactStorageError extends Error {
   override readonly name = "ArtifactStorageError";
 }
 
-/** The content is too large for the store, now and later. Says what to do, without a period. */
+/** The content is too large for the store, so a retry is useless. The message says what to do, without a final period. */
 export class ArtifactTooLargeError extends Error {
   override readonly name = "ArtifactTooLargeError";
 
@@ -19,40 +19,40 @@ export class ArtifactTooLargeError extends Error {
   }
 }
 
-/** A file in a store: an artifact, or one that is not finished. */
+/** A file in a store: an artifact or an unfinished file. */
 export interface StoredFile {
   name: string;
-  /** Bytes; 0 for an unfinished upload to a bucket. */
+  /** The size in bytes; 0 for an unfinished upload to a bucket. */
   size: number;
   modifiedAt: Date;
 }
 
-/** First and last byte, both inclusive. */
+/** The first and the last byte of a range, both inclusive. */
 export interface ByteRange {
   first: number;
   last: number;
 }
 
 export interface ReadArtifact {
-  /** Size of the whole artifact in bytes, from the job's row. */
+  /** The size of the whole artifact in bytes, from the job's row. */
   bytes: number;
-  /** Default: the whole artifact. */
+  /** The range to read. Defaults to the whole artifact. */
   range?: ByteRange;
   /** Aborted when the client has disconnected. */
   signal: AbortSignal;
-  /** Whether the response is finished or aborted. Then a fetched copy is deleted. */
+  /** Returns true if the response is finished or aborted. A fetched copy is then deleted. */
   isOver: () => boolean;
 }
 
-/** Name of the file that says which database owns the store. */
+/** The name of the file that identifies the database that owns the store. */
 export const MARKER_NAME = ".ulr-owner";
 
-/** All methods throw ArtifactStorageError if the store fails. */
+/** A store of artifacts. All methods throw ArtifactStorageError if the store fails. */
 export interface ArtifactStore {
   /**
-   * Writes `content` and makes it visible under `name` once all of it is stored. Errors of `content` pass through.
-   * The caller prevents two writers of one name: a builder includes its attempt in the name. `signal` ends a wait for
-   * the store. Throws ArtifactTooLargeError.
+   * Writes `content` and makes it visible as `name` when all of it is stored. Rethrows errors of `content`. The caller must
+   * prevent concurrent writers of a name; builders include their attempt in the name. `signal` ends a wait for the store.
+   * Throws ArtifactTooLargeError.
    */
   write(
     name: string,
@@ -61,28 +61,29 @@ export interface ArtifactStore {
   ): Promise<ContentDigest>;
   exists(name: string): Promise<boolean>;
   /**
-   * Returns the artifact, or a range of it, as a file of known length that is read while it is sent; `null` if it does
-   * not exist. A wrong length is a failure of the store. A read that has begun survives the artifact's removal.
+   * Returns the artifact, or a range of it, as a file of known length that is read while it is sent. Returns `null` if the
+   * artifact does not exist. Throws ArtifactStorageError if the length is wrong. If the artifact is removed, reads in
+   * progress continue.
    */
   read(name: string, options: ReadArtifact): Promise<Blob | null>;
   /**
-   * Lists the files whose name begins with `start`, including those of killed builders, in no order. The store may change
-   * meanwhile.
+   * Lists the files whose name starts with `start`, in any order. Includes the files of killed builders. The store may change
+   * during the listing.
    */
   list(start?: string): AsyncGenerator<StoredFile, void, void>;
-  /** Deletes the file if it exists, finished or not. */
+  /** Deletes the file if it exists, complete or partial. */
   remove(name: string): Promise<void>;
-  /** Returns the text of the marker, or `null` if there is none. */
+  /** Returns the content of the marker, or `null` if there is no marker. */
   readMarker(): Promise<string | null>;
   /**
-   * Creates the marker; returns false if there is one. One of several concurrent callers succeeds, except in a bucket
-   * without conditional writes, which keeps the last one: read it again.
+   * Creates the marker. Returns false if a marker exists. Only one of several concurrent callers succeeds. A bucket without
+   * conditional writes is an exception: it keeps the last marker, so the caller must read the marker again.
    */
   createMarker(text: string): Promise<boolean>;
   replaceMarker(text: string): Promise<void>;
 }
 
-/** Wraps a failure of `step` in ArtifactStorageError. */
+/** Awaits `step` and wraps its failure in ArtifactStorageError. */
 export async function storing<Result>(step: Promise<Result>): Promise<Result> {
   try {
     return await step;
@@ -92,8 +93,8 @@ export async function storing<Result>(step: Promise<Result>): Promise<Result> {
 }
 
 /**
- * Returns the error to throw when a store fails: the cause itself if a step has wrapped it. `reason` says what failed, for a
- * cause that does not.
+ * Returns the error to throw when a store fails. Returns `cause` itself if it is an ArtifactStorageError already. `reason`
+ * describes the failure if `cause` does not.
  */
 export function storageError(reason: string, cause?: unknown): ArtifactStorageError {
   if (cause instanceof ArtifactStorageError) return cause;
@@ -109,11 +110,11 @@ function detailOf(reason: string, cause: unknown): string {
 
 export interface ContentDigest {
   bytes: number;
-  /** Hex. */
+  /** The hash as a hex string. */
   sha256: string;
 }
 
-/** Passes `content` on unchanged; `onEnd` gets its length and SHA-256 at the end. */
+/** Yields `content` unchanged. Calls `onEnd` with the length and the SHA-256 at the end. */
 export async function* digestContent(
   content: AsyncGenerator<Uint8Array, void, void>,
   onEnd: (digest: ContentDigest) => void,
