@@ -1,10 +1,13 @@
-/** Turns `sslmode` and `sslrootcert` of a database URL into the driver's TLS options. The values mean the same as in libpq. */
+/**
+ * Converts `sslmode` and `sslrootcert` of a database URL to the driver's TLS options. The values have the same meaning as in
+ * libpq.
+ */
 import { X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { isIP } from "node:net";
 import { type ConnectionOptions, checkServerIdentity } from "node:tls";
 
-/** False: never. "prefer": if the server offers it, with any certificate. */
+/** The driver's TLS options. False means no TLS. "prefer" means TLS with any certificate if the server offers it. */
 export type Tls = false | "prefer" | ConnectionOptions;
 
 export interface TlsParameters {
@@ -14,11 +17,11 @@ export interface TlsParameters {
 }
 
 const MODES = ["disable", "prefer", "require", "verify-ca", "verify-full"];
-/** The certificate authorities of the runtime. */
+/** The value of `sslrootcert` for the runtime's certificate authorities. */
 const SYSTEM = "system";
 const CERTIFICATE = /-----BEGIN CERTIFICATE-----.+?-----END CERTIFICATE-----/gs;
 
-/** Returns the driver's TLS options. Throws for values that cannot be used, alone or together. */
+/** Returns the driver's TLS options. Throws if a value, or a combination of values, cannot be used. */
 export function openTls({ mode, rootCert, hosts }: TlsParameters): Tls {
   const effective = findMode(mode, rootCert);
   if (effective === "disable") return false;
@@ -35,13 +38,13 @@ export function openTls({ mode, rootCert, hosts }: TlsParameters): Tls {
   return {
     ...ca,
     rejectUnauthorized: true,
-    // The driver gives the runtime no name to compare with if the host is an address.
+    // If the host is an IP address, the driver does not pass a name to compare.
     checkServerIdentity: (name, certificate) =>
       checkServerIdentity(others.length > 0 ? name : host, certificate),
   };
 }
 
-/** Returns the mode that applies. */
+/** Returns the effective mode. Throws if the mode and the root certificate cannot be used together. */
 function findMode(mode: string | null, rootCert: string | null): string {
   if (mode === null && rootCert !== null && rootCert !== SYSTEM) {
     throw new DatabaseUrlError("sslrootcert verifies nothing without sslmode; add sslmode=verify-full");
@@ -57,19 +60,19 @@ function findMode(mode: string | null, rootCert: string | null): string {
   return effective;
 }
 
-/** Returns the PEM certificates of a file. */
+/** Reads the PEM certificates of a file. */
 function readCertificates(path: string): string[] {
   try {
     const certificates = readFileSync(path, "utf8").match(CERTIFICATE) ?? [];
     for (const certificate of certificates) new X509Certificate(certificate);
     if (certificates.length > 0) return [...certificates];
   } catch {
-    // Reported below: the file's content and path stay out of messages.
+    // The error is thrown below. The message contains neither the file's content nor its path.
   }
   throw new DatabaseUrlError("sslrootcert must name a readable PEM file with certificates");
 }
 
-/** The message holds no part of the URL, which may hold a password. */
+/** A database URL cannot be used. The message contains no part of the URL, because the URL may contain a password. */
 export class DatabaseUrlError extends Error {
   override name = "DatabaseUrlError";
 }

@@ -1,18 +1,18 @@
-/** Reads a PostgreSQL URL as libpq does: percent-encoded, perhaps with several hosts or the directory of a socket. */
+/** Parses a PostgreSQL URL as libpq does: percent-encoded, with one or several hosts, or with a socket directory. */
 import { DatabaseUrlError, openTls, type Tls } from "./tls.ts";
 
 export interface DatabaseTarget {
-  /** Tried in turn; the ports are in the same order. */
+  /** The hosts in the order of connection attempts. `ports` has the same order. */
   hosts: string[];
   ports: number[];
-  /** The server's Unix socket, in place of host and port; null for TCP. */
+  /** The path of the server's Unix socket, which replaces host and port; null for TCP. */
   socketPath: string | null;
   user: string | null;
   password: string | null;
   database: string | null;
   tls: Tls;
   targetSessionAttrs: SessionAttributes | null;
-  /** Settings of every session. */
+  /** Settings that every session gets. */
   settings: Record<string, string>;
 }
 
@@ -33,7 +33,7 @@ type SessionAttributes = (typeof SESSION_ATTRIBUTES)[number];
 
 const WRITE_IN_URL = "write it into the URL itself: postgres://user:password@host:port/database";
 const NO_CLIENT_CERTIFICATES = "client certificates are not supported; use a password";
-/** Why parameters that libpq or hosting services use are not supported. Any other name may be part of a password. */
+/** The reasons why parameters of libpq or hosting services are not supported. Any other name may be part of a password. */
 const UNSUPPORTED: ReadonlyMap<string, string> = new Map([
   ["application_name", "the service sets its own names, which tell its sessions from the tracker's"],
   ["channel_binding", "use sslmode=verify-full against interceptors"],
@@ -54,7 +54,7 @@ const UNSUPPORTED: ReadonlyMap<string, string> = new Map([
   ["user", WRITE_IN_URL],
 ]);
 
-/** Reads a URL, and the file of its `sslrootcert`. Throws an error whose message holds no part of the URL. */
+/** Parses a URL, and reads the file of its `sslrootcert`. Throws DatabaseUrlError, whose message contains no part of the URL. */
 export function parseDatabaseUrl(text: string): DatabaseTarget {
   const [, credentials = "", authority = "", database = "", query = ""] = URL_PARTS.exec(text) ?? [];
   if (!URL_PARTS.test(text))
@@ -78,14 +78,14 @@ export function parseDatabaseUrl(text: string): DatabaseTarget {
     user: decode(user, "the user name") || null,
     password: decode(password, "the password") || null,
     database: decode(database, "the database name") || null,
-    // Like libpq: a socket between two processes cannot be intercepted.
+    // As in libpq, a Unix socket uses no TLS, because it cannot be intercepted.
     tls: socketPath === null ? tls : false,
     targetSessionAttrs: toSessionAttributes(parameters.get("target_session_attrs")),
     settings: Object.fromEntries([...parameters].filter(([name]) => SETTINGS.includes(name))),
   };
 }
 
-/** Returns the URL of the same database on another server. Throws for a URL that `parseDatabaseUrl` rejects. */
+/** Returns the URL of the same database on another server. Throws if the URL is malformed. */
 export function withAddress(url: string, { host, port }: ServerAddress): string {
   const parts = URL_PARTS.exec(url);
   if (!parts) throw new DatabaseUrlError("must be postgres://user:password@host:port/database");
@@ -100,7 +100,7 @@ export function withAddress(url: string, { host, port }: ServerAddress): string 
   ].join("");
 }
 
-/** Returns what is wrong with a database URL, or null. The text holds no part of the URL. */
+/** Returns the problem with a database URL, or null. The text contains no part of the URL. */
 export function findDatabaseUrlProblem(text: string): string | null {
   try {
     parseDatabaseUrl(text);
@@ -129,7 +129,7 @@ function findSocket(addresses: readonly ServerAddress[]): string | null {
   return `${socket.host}/.s.PGSQL.${socket.port}`;
 }
 
-/** In a database URL, unlike a form, `+` is a plus sign. */
+/** Parses the query of a database URL. Unlike in a form, `+` is a plus sign. */
 function parseQuery(query: string): Map<string, string> {
   const parameters = new Map<string, string>();
   for (const pair of query.split("&").filter(Boolean)) {
