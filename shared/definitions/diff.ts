@@ -11,11 +11,14 @@ export type ComparedDefinition = Pick<DefinitionSource, "type" | "root">;
 export const CHANGES = ["added", "removed", "modified", "unchanged"] as const;
 type FieldChangeType = (typeof CHANGES)[number];
 
-/** Names of sections, such as `agent.interface`. */
+/** The names of the sections by type of change, such as `agent.interface`. */
 type SectionDiff = Record<FieldChangeType, string[]>;
 
 export interface FieldChange {
-  /** The path, such as `agent.defaults.model` or, for an entry with an id, `agent.scoring.categories[tests].weight`. */
+  /**
+   * The path of the field, such as `agent.defaults.model` or, for an entry with an id,
+   * `agent.scoring.categories[tests].weight`.
+   */
   path: string;
   type: FieldChangeType;
   oldValue?: unknown;
@@ -28,8 +31,8 @@ export interface FieldDiff {
 }
 
 /**
- * Compares the blocks of two documents, two levels deep, by value: key order, comments and the version do not count.
- * Sections are in document order, those of `to` first.
+ * Compares the blocks of two documents by value, two levels deep. Ignores key order, comments and the version. Sections are
+ * in document order, with the sections of `to` first.
  */
 export function diffSections(from: ComparedDefinition, to: ComparedDefinition): SectionDiff {
   const [before, after] = [listSections(from), listSections(to)];
@@ -45,10 +48,10 @@ export function diffSections(from: ComparedDefinition, to: ComparedDefinition): 
 }
 
 /**
- * Compares two documents field by field. `full` also lists unchanged fields, which the summary always counts. A block that
- * was added or removed as a whole is one field, and so is a list of plain values. List entries with ids (or names) are
- * matched by them, so that a new entry at the top does not change all others. Shorthand is compared as what it stands for,
- * and an empty list as none.
+ * Compares two documents field by field. `full` also lists unchanged fields; the summary always counts them. An added or
+ * removed block is one field, and so is a list of scalars. List entries with ids or names are matched by id or name, so that
+ * a new entry at the top does not change all other entries. Shorthand is compared in its expanded form. An empty list is the
+ * same as no list.
  */
 export function diffFields(
   from: ComparedDefinition,
@@ -62,7 +65,7 @@ export function diffFields(
   return { fields: options.full ? all : all.filter(({ type }) => type !== "unchanged"), summary };
 }
 
-/** Returns the parts of a block that was added, removed or replaced as a whole, as changes of their own. */
+/** Splits the change of a whole block into the removed parts of its old value and the added parts of its new value. */
 export function partsOf({ path, type, oldValue, newValue }: FieldChange): FieldChange[] {
   if (type === "unchanged") return [];
   const list = (value: unknown): [string, unknown][] => {
@@ -76,7 +79,7 @@ export function partsOf({ path, type, oldValue, newValue }: FieldChange): FieldC
   ];
 }
 
-/** Returns sections by their exact paths; a name may be cut, and so not unique. */
+/** Returns the sections by exact path. Section names may be truncated, and so are not unique. */
 function listSections(source: ComparedDefinition) {
   const sections = new Map<string, { name: string; value: unknown }>();
   const add = (path: string[], value: unknown) =>
@@ -88,7 +91,7 @@ function listSections(source: ComparedDefinition) {
   return sections;
 }
 
-/** Ignored, because two versions always differ in it. */
+/** Removes the version, which always differs between two versions. */
 function withoutVersion({ type, root }: ComparedDefinition): Record<string, unknown> {
   const body = root[type];
   if (!isRecord(body) || !isRecord(body["interface"])) return root;
@@ -113,13 +116,13 @@ function compare(path: readonly PathStep[], before: unknown, after: unknown, fou
   found.push({ path: formatPath(path), type, oldValue: before, newValue: after });
 }
 
-/** Returns the parts of a value by key, id or index. */
+/** The parts of a value by key, id or index. */
 interface Entries {
   kind: "keys" | "ids" | "places";
   values: ReadonlyMap<string | number, unknown>;
 }
 
-/** Returns null for values compared as a whole: plain values and lists of them. */
+/** Returns the parts of a value. Returns null for a value that is compared as a whole: a scalar or a list of scalars. */
 function entriesOf(value: unknown): Entries | null {
   if (isRecord(value)) return { kind: "keys", values: new Map(Object.entries(value)) };
   if (!Array.isArray(value) || !value.some((item) => typeof item === "object" && item !== null)) return null;
@@ -155,7 +158,10 @@ function compareEntries(
   }
 }
 
-/** Reports common entries in another order as one field, the list of their ids. */
+/**
+ * Compares the order of the entries that both lists contain. Reports a different order as one field, with the lists of ids as
+ * values.
+ */
 function compareOrder(
   path: readonly PathStep[],
   before: Entries,

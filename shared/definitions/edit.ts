@@ -1,4 +1,4 @@
-/** Edits fields and references of a definition's text and leaves the rest unchanged. */
+/** Edits fields and references in the text of a definition. The rest of the text stays unchanged. */
 import { isDeepStrictEqual } from "node:util";
 import { toRecord } from "../plain_values.ts";
 import type { DefinitionType } from "../vocabulary.ts";
@@ -15,19 +15,19 @@ export type DefinitionChanges = Partial<
   }
 >;
 
-/** A bare name and the organization it refers to. */
+/** A bare name and the organization that it refers to. */
 export interface QualifiedName {
   type: DefinitionType;
   name: string;
   orgSlug: string;
 }
 
-/** The order in which new fields are added, behind the version. */
+/** The order in which new fields are added after the version. */
 const FIELD_ORDER = ["displayName", "description", "agentType", "domain", "subdomain", "tags"];
 
 /**
- * Writes fields into the `interface` of a document, and turns `reviewer@^1.0.0` into `@acme/reviewer@^1.0.0` wherever it
- * references one of the names. All other bytes stay.
+ * Writes fields into the `interface` of a document. Changes references to the given names, such as `reviewer@^1.0.0` to
+ * `@acme/reviewer@^1.0.0`. All other bytes stay unchanged.
  */
 export function editDefinition(
   yaml: string,
@@ -53,7 +53,7 @@ function fieldChanges({ type, body }: DefinitionSource, changes: DefinitionChang
 function referenceChanges(source: DefinitionSource, names: readonly QualifiedName[]): YamlChange[] {
   const slugs = new Map(names.map(({ type, name, orgSlug }) => [`${type} ${name}`, orgSlug]));
   return listEdges(source).flatMap(({ type, text: value, path }) => {
-    // YAML reads some names as numbers or booleans.
+    // YAML parses some names as numbers or booleans.
     const text = scalarText(value);
     const reference = text === null ? null : parseReference(text);
     if (text === null || !reference || reference.orgSlug !== null) return [];

@@ -1,4 +1,4 @@
-/** Reads the fields of `interface` that the registry stores in columns, with defaults for missing ones. */
+/** Reads the fields of `interface` that the registry stores in columns. Missing fields get a default. */
 import { countCharacters, isLongerThan } from "../characters.ts";
 import {
   DEFINITION_AGENT_TYPES,
@@ -11,7 +11,7 @@ import { scalarText } from "../yaml/scalars.ts";
 
 export interface DefinitionFields {
   displayName: string;
-  /** Empty if missing; translation then fails. */
+  /** The description; empty if it is missing. The definition then cannot be translated. */
   description: string;
   domain: DefinitionDomain;
   subdomain: string | null;
@@ -22,7 +22,7 @@ export interface DefinitionFields {
 
 export const MAX_TAGS = 50;
 
-/** Maximum characters of the fields that lists show; of tags, all together. */
+/** The maximum number of characters of the fields that lists show. The limit of `tags` applies to all tags together. */
 export const MAX_LENGTHS = {
   displayName: 200,
   description: 4_000,
@@ -31,7 +31,7 @@ export const MAX_LENGTHS = {
   tags: 4_000,
 } as const;
 
-/** Returns an error message if the text is too long for the field, else null. */
+/** Returns an error message if the text is too long for the field; null otherwise. */
 export function tooLong(key: string, text: string): string | null {
   const limit = (MAX_LENGTHS as Readonly<Record<string, number>>)[key];
   if (limit === undefined || !isLongerThan(text, limit)) return null;
@@ -40,8 +40,8 @@ export function tooLong(key: string, text: string): string | null {
 }
 
 /**
- * Reads the fields. A missing value, or one that is no scalar, gets the default; values outside a closed list, texts
- * that are too long, and too many tags are problems. `isNew` adds the limits that documents stored earlier may exceed.
+ * Reads the fields. A missing or non-scalar value gets the default. Problems are values that are not allowed, texts that are
+ * too long, and too many tags. `isNew` adds limits that documents stored earlier may exceed.
  */
 export function readFields(
   declared: Record<string, unknown>,
@@ -77,13 +77,13 @@ export function readFields(
   };
 }
 
-/** `code-reviewer` → `Code Reviewer`. */
+/** Converts a name to a title: `code-reviewer` to `Code Reviewer`. */
 export function titleCase(name: string): string {
   const words = name.split("-").filter((word) => word !== "");
   return words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join(" ");
 }
 
-/** Reads a list, or one text with commas, and returns each trimmed tag once. */
+/** Reads a list of tags, or a text with commas. Returns each trimmed tag once. */
 function readTags(value: unknown, addProblem: (message: string) => void): string[] {
   const items = Array.isArray(value) ? value : (scalarText(value) ?? "").split(",");
   const texts = items.map((item) => scalarText(item)?.trim() ?? "");

@@ -1,4 +1,4 @@
-/** The statuses of a version and the transitions between them. */
+/** The statuses of a version, and the transitions between them. */
 import type { DefinitionStatus } from "../vocabulary.ts";
 
 /** Allowed transitions by status; `archived` is final (docs/contract.md, Definitions). */
@@ -13,19 +13,19 @@ const MOVES: Readonly<Record<DefinitionStatus, readonly DefinitionStatus[]>> = {
 const OPERATIONS = {
   update: ["draft"],
   delete: ["draft"],
-  /** Renders again. Archived versions stay unchanged. */
+  /** Renders the version again. Archived versions stay unchanged. */
   retranslate: ["draft", "published", "deprecated"],
   fork: ["published", "deprecated"],
 } as const satisfies Readonly<Record<string, readonly DefinitionStatus[]>>;
 
 export type DefinitionOperation = keyof typeof OPERATIONS;
 
-/** Returns the statuses that a version with this status can change to. */
+/** Returns the statuses to which a version with this status can change. */
 export function allowedTransitions(status: DefinitionStatus): readonly DefinitionStatus[] {
   return MOVES[status];
 }
 
-/** True if a version with this status allows the operation. */
+/** Returns true if a version with this status allows the operation. */
 export function allowsOperation(status: DefinitionStatus, operation: DefinitionOperation): boolean {
   const states: readonly DefinitionStatus[] = OPERATIONS[operation];
   return states.includes(status);

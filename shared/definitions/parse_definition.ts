@@ -16,14 +16,14 @@ import { type DefinitionFields, readFields } from "./interface_fields.ts";
 import { isDefinitionName, MAX_DEFINITION_NAME_LENGTH } from "./name.ts";
 import { isVersion, MAX_VERSION_LENGTH } from "./version_numbers.ts";
 
-/** Maximum size of a document in bytes of UTF-8. Check a client's text before parsing it. */
+/** The maximum size of a document in bytes of UTF-8. Check the size of a client's text before parsing it. */
 export const MAX_DEFINITION_BYTES = 153_600;
 
 export interface DefinitionSource {
   type: DefinitionType;
   name: string;
   version: string;
-  /** The whole document as plain values, keys in document order. */
+  /** The whole document as plain values, with keys in document order. */
   root: Record<string, unknown>;
   /** The value of the root key, `root[type]`. */
   body: Record<string, unknown>;
@@ -34,18 +34,18 @@ export type ParsedDefinition =
   | { ok: true; source: DefinitionSource; document: YamlDocument }
   | { ok: false; problems: DefinitionProblem[] };
 
-/** `part` is where the problem stands: the value at the path, or its key. */
+/** Adds a problem. `part` says whether the problem is in the value at the path or in its key. */
 type AddSourceProblem = (path: readonly PathStep[], message: string, part?: "value" | "key") => void;
 
-/** What a text is expected to be: any type for null. A new document has limits that stored ones may exceed. */
+/** The expected document: its type, or null for any type. New documents have limits that stored documents may exceed. */
 interface ExpectedSource {
   type: DefinitionType | null;
   isNew?: boolean;
 }
 
 /**
- * Parses a definition, or returns every problem found. Accepts any document that can be addressed; the translator decides
- * whether it can be rendered. Never throws.
+ * Parses a definition, or returns all problems found. Accepts any document with a type, name and version; the translator
+ * decides whether it can be rendered. Never throws.
  */
 export function parseDefinition(yaml: string, expected: ExpectedSource): ParsedDefinition {
   const read = readYaml(yaml);
@@ -59,11 +59,11 @@ export function parseDefinition(yaml: string, expected: ExpectedSource): ParsedD
   return { ok: true, source, document };
 }
 
-/** A block of keys between two lines of dashes, and Markdown behind it. */
+/** A block of keys between two lines of dashes, followed by Markdown. */
 const FRONT_MATTER = /^\s*---[ \t]*\r?\n([\s\S]*?\n)---[ \t]*\r?\n\s*\S/;
 const ROOT_KEY = new RegExp(`^(?:${DEFINITION_TYPES.join("|")}):`, "m");
 
-/** Whether a text is Markdown as coding agents load it: front matter without a root key. */
+/** Returns true if a text is Markdown for coding agents, with front matter but without a root key. */
 function hasFrontMatter(text: string): boolean {
   const [, keys] = FRONT_MATTER.exec(text) ?? [];
   return keys !== undefined && !ROOT_KEY.test(keys);
@@ -118,7 +118,7 @@ function rootKeys(type: DefinitionType | null): string {
   return (type ? [type] : DEFINITION_TYPES).map((key) => `"${key}${type ? "" : ":"}"`).join(" or ");
 }
 
-/** Returns the value of the root key that names the type; null, with a problem, if it is missing. */
+/** Returns the value of the root key for the type. If the key is missing, adds a problem and returns null. */
 function findBody(
   root: Record<string, unknown>,
   type: DefinitionType,

@@ -1,4 +1,4 @@
-/** References between definitions: `name@range` in documents. */
+/** References between definitions, which documents write as `name@range`. */
 import { isAccountSlug } from "../slugs.ts";
 import type { DefinitionType } from "../vocabulary.ts";
 import type { PathStep } from "../yaml/problems.ts";
@@ -8,44 +8,42 @@ import { isDefinitionName } from "./name.ts";
 import type { DefinitionSource } from "./parse_definition.ts";
 import { isRange } from "./version_range.ts";
 
-/** An edge from a document to a line of definitions. */
+/** A reference from a document to a line of definitions. */
 export interface DefinitionReference {
   type: DefinitionType;
-  /** The organization of `@org/name`; null for a bare name. */
+  /** The organization in `@org/name`; null for a bare name. */
   orgSlug: string | null;
   name: string;
-  /** `latest` or a range of npm, such as `^1.2.3`; any other text matches no version. */
+  /** `latest` or an npm range, such as `^1.2.3`. Any other text matches no version. */
   range: string;
-  /** Its place in the document, such as `phase review`. */
+  /** The context in the document, such as `phase review`. */
   context: string;
-  /** False for a pipeline trigger: it is recorded, but is no dependency. */
+  /** False for a pipeline trigger, which is recorded but is not a dependency. */
   inTree: boolean;
 }
 
 type ReferenceText = Pick<DefinitionReference, "orgSlug" | "name" | "range">;
 
-/**
- * Parses `reviewer@^1.0.0`, `@acme/reviewer@^1.0.0`, and both without a range, which means `latest`; null for any other
- * text.
- */
+/** Parses `reviewer@^1.0.0` or `@acme/reviewer@^1.0.0`. A missing range means `latest`. Returns null for any other text. */
 export function parseReference(text: string): ReferenceText | null {
   const reference = splitReference(text);
   return isDefinitionName(reference.name) && isRange(reference.range) ? reference : null;
 }
 
-/** Returns the name as written in documents: `reviewer` or `@acme/reviewer`. */
+/** Returns the name as documents write it: `reviewer` or `@acme/reviewer`. */
 export function writtenName({ orgSlug, name }: Pick<DefinitionReference, "orgSlug" | "name">): string {
   return orgSlug === null ? name : `@${orgSlug}/${name}`;
 }
 
-/** A reference, and the path of its text in the document. */
+/** A reference with the path of its text in the document. */
 interface WrittenReference extends DefinitionReference {
   path: PathStep[];
 }
 
 /**
- * Returns the references of a document in document order, without duplicates of one place. Text that is no valid reference
- * is included as an unresolvable one; lists and maps are left to the translator.
+ * Returns the references of a document in document order. References that are equal except for their path are listed once. A
+ * text that is not a valid reference is included, but cannot be resolved. Lists and maps are ignored; the translator handles
+ * them.
  */
 export function listReferences(source: Pick<DefinitionSource, "type" | "body">): WrittenReference[] {
   const found = new Map<string, WrittenReference>();
@@ -58,10 +56,10 @@ export function listReferences(source: Pick<DefinitionSource, "type" | "body">):
   return [...found.values()];
 }
 
-/** A place for a reference to another definition. */
+/** A value in a document that may refer to another definition. */
 interface Edge {
   type: DefinitionType;
-  /** Text in a valid document. */
+  /** The value of the reference. It is a string in a valid document. */
   text: unknown;
   context: string;
   inTree: boolean;
@@ -91,7 +89,7 @@ function splitReference(text: string): ReferenceText {
 
 function splitRange(text: string): { name: string; range: string } {
   const at = text.lastIndexOf("@");
-  // An @ at the front belongs to the name.
+  // An @ at the start belongs to the name.
   if (at <= 0) return { name: text, range: "latest" };
   return { name: text.slice(0, at).trimEnd(), range: text.slice(at + 1).trimStart() };
 }

@@ -1,4 +1,4 @@
-/** Classifies field changes by their significance, and suggests the next version. */
+/** Classifies field changes by significance, and suggests the next version. */
 import { toList, toRecord } from "../plain_values.ts";
 import type { ChangeType } from "../vocabulary.ts";
 import { scalarFlag, scalarText } from "../yaml/scalars.ts";
@@ -7,8 +7,8 @@ import { expandEntries } from "./language/walk_keys.ts";
 
 export const SIGNIFICANCES = ["breaking", "structural", "cosmetic", "metadata"] as const;
 /**
- * `breaking`: users must change something. `structural`: it works differently. `cosmetic`: the same in other words.
- * `metadata`: how it is found and described, not what it does.
+ * The significance of a change. `breaking`: users must change something. `structural`: the definition works differently.
+ * `cosmetic`: only the wording changes. `metadata`: only discovery and description change, not behavior.
  */
 export type Significance = (typeof SIGNIFICANCES)[number];
 
@@ -21,24 +21,24 @@ type Decision = Pick<SignificantChange, "significance" | "reason">;
 
 interface Rule extends Decision {
   path: RegExp;
-  /** Any if left out. */
+  /** The type of change; any type if omitted. */
   type?: FieldChange["type"];
-  /** Checked if the path alone does not decide. */
+  /** An additional condition, for changes that the path alone does not decide. */
   when?: (change: FieldChange) => boolean;
 }
 
-/** The step to an entry of a list; a quoted id may hold brackets. */
+/** The path step of a list entry. A quoted id may contain brackets. */
 const ENTRY = String.raw`\[(?:"(?:[^"\\]|\\.)*"|[^\]"]+)\]`;
 const REFERENCE_PATHS =
   /^(?:agent\.interface\.dependencies|command\.(?:invokes|iteration\.target_agent)|workflow\.orchestration\.phases\[.+?\]\.(?:steps|commands)|pipeline\.stages\[.+?\]\.(?:workflows|commands|agents|ref))/;
 const INPUT_PATHS =
   /^(?:agent\.tasks\.inputs|command\.inputs|workflow\.arguments\.(?:positional|flags)|pipeline\.triggers\[.+?\]\.parameters)/;
-/** An input, or all inputs, but not the fields of one. */
+/** A single input, or the whole list of inputs, but not a field of an input. */
 const WHOLE_INPUTS = new RegExp(`${INPUT_PATHS.source}(?:${ENTRY})?$`);
-/** One input; a map of inputs has their names as keys. */
+/** A single input. In a map of inputs, the names of the inputs are the keys. */
 const ONE_INPUT = String.raw`${INPUT_PATHS.source}(?:${ENTRY}|\.[\w-]+)`;
 const REQUIRED_PATH = new RegExp(`^(${ONE_INPUT})\\.required$`);
-/** Entries whose name is for people; in others, the name says which variable or field is meant. */
+/** Entries whose name is only for people. In other entries, the name identifies a variable or field. */
 const TITLED_ENTRIES =
   /(?:phases|stages|steps|passes|categories|criteria|operations|conditions|edge_cases|axioms|failure_signatures|calibration_examples|parallel_groups|agent\.output\.sections|agent\.tasks\.outputs)/;
 
@@ -55,7 +55,7 @@ const structural = rulesOf("structural");
 const cosmetic = rulesOf("cosmetic");
 const metadata = rulesOf("metadata");
 
-/** The first matching rule decides. */
+/** The rules in order of precedence. The first matching rule decides. */
 const RULES: readonly Rule[] = [
   breaking(/^\w+\.interface\.name$/, "References use this name"),
   breaking(
@@ -112,10 +112,10 @@ const RULES: readonly Rule[] = [
   cosmetic(new RegExp(`\\b${TITLED_ENTRIES.source}${ENTRY}\\.name$`), "Wording only", { type: "modified" }),
 ];
 
-/** For changes that no rule matches. */
+/** The decision for changes that no rule matches. */
 const OTHER: Decision = { significance: "structural", reason: "Works differently" };
 
-/** For `required`, by whether callers had to give the input, and have to give it now. */
+/** The decisions for `required`, depending on whether callers had to provide the input before and have to provide it now. */
 const REQUIREMENTS = {
   same: { significance: "cosmetic", reason: "Callers give this input as before" },
   less: { significance: "structural", reason: "Callers may leave this input out" },
@@ -123,10 +123,10 @@ const REQUIREMENTS = {
 } as const satisfies Record<string, Decision>;
 
 const MOVED: Decision = { significance: "breaking", reason: "Callers give these arguments by position" };
-/** The lists that hold arguments, and their entries. */
+/** The lists of arguments and their entries. */
 const ARGUMENT_PATHS = new RegExp(`^(?:workflow\\.arguments\\.positional|command\\.inputs)(?:${ENTRY})?$`);
 
-/** Classifies the changes between two documents; unchanged fields are left out. */
+/** Classifies the changes between two documents. Unchanged fields are omitted. */
 export function classifyChanges(
   changes: readonly FieldChange[],
   { from, to }: { from: ComparedDefinition; to: ComparedDefinition },
@@ -149,7 +149,7 @@ export function classifyChanges(
 
 const NO_PATHS: ReadonlySet<string> = new Set();
 
-/** Returns the paths of the inputs that callers have to give. */
+/** Returns the paths of the required inputs. */
 function listRequired({ type, root }: ComparedDefinition): ReadonlySet<string> {
   const found = new Set<string>();
   const pattern = new RegExp(`^${ONE_INPUT}$`);
@@ -161,13 +161,13 @@ function listRequired({ type, root }: ComparedDefinition): ReadonlySet<string> {
   return found;
 }
 
-/** True if an argument of `from` has another position in `to`. */
+/** Returns true if an argument of `from` has a different position in `to`. */
 function hasMovedArguments(from: ComparedDefinition, to: ComparedDefinition): boolean {
   const after = listArguments(to);
   return listArguments(from).some((name, index) => index < after.length && name !== after[index]);
 }
 
-/** Returns the names of the arguments that callers give by position, in order. */
+/** Returns the names of the positional arguments, in order. */
 function listArguments({ type, root }: ComparedDefinition): (string | null)[] {
   const body = expandEntries(type, toRecord(root[type]));
   const listed =
@@ -177,20 +177,20 @@ function listArguments({ type, root }: ComparedDefinition): (string | null)[] {
   return listed.map((entry) => scalarText(toRecord(entry)["name"]));
 }
 
-/** True for another order of the arguments, and for a new argument. */
+/** Returns true for a change of the argument order and for a new argument. */
 function placesArguments({ path, type, newValue }: FieldChange): boolean {
   if (!ARGUMENT_PATHS.test(path)) return false;
   return type === "modified" || (type === "added" && isArgument(path, newValue));
 }
 
-/** Returns the version part to increase: `patch` if there is no difference. */
+/** Returns the part of the version to increase. Without changes, it is `patch`. */
 export function suggestBump(changes: readonly Pick<SignificantChange, "significance">[]): ChangeType {
   const has = (significance: Significance) => changes.some((change) => change.significance === significance);
   if (has("breaking")) return "major";
   return has("structural") ? "minor" : "patch";
 }
 
-/** A block that no rule knows is breaking if a part of it is. */
+/** Classifies a change. If no rule matches a block, the block is breaking if one of its parts is breaking. */
 function decide(change: FieldChange): Decision {
   const { path, type } = change;
   const rule = RULES.find(
@@ -205,19 +205,19 @@ function decide(change: FieldChange): Decision {
   return OTHER;
 }
 
-/** Existing callers do not use the parts of a new block yet, except for inputs, which they lack. */
+/** Returns true if existing callers are affected. They do not use the parts of a new block yet, but they lack new inputs. */
 function affectsCallers({ path, type }: FieldChange): boolean {
   return type === "removed" || INPUT_PATHS.test(path);
 }
 
-/** True if an input says that it is required, or is an argument without a default. */
+/** Returns true if an input is declared as required, or if it is an argument without a default. */
 function isRequired(path: string, input: unknown): boolean {
   if (Array.isArray(input)) return input.some((one) => isRequired(path, one));
   const { required, default: fallback } = toRecord(input);
   return scalarFlag(required) ?? (isArgument(path, input) && (fallback ?? null) === null);
 }
 
-/** Callers give these by position: positional arguments of a workflow, and inputs with the source `arg`. */
+/** Returns true for inputs that callers pass by position: positional arguments of a workflow, and inputs with the source `arg`. */
 function isArgument(path: string, input: unknown): boolean {
   return path.startsWith("workflow.arguments.positional") || toRecord(input)["source"] === "arg";
 }

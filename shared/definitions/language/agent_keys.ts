@@ -4,7 +4,7 @@ import { AGENT_WORK } from "./agent_work_keys.ts";
 import { environment, interfaceBlock, META, TIMEOUT_MS } from "./common_keys.ts";
 import { type Keys, key } from "./keys.ts";
 
-/** Tools of the language. */
+/** The tools that the language defines. */
 export const TOOLS = ["Read", "Grep", "Glob", "Bash", "Web", "API", "MCP"] as const;
 
 const NATURE: Keys = {
@@ -131,7 +131,7 @@ const FORECAST: Keys = {
   prediction_format: key.prose("The form of a prediction", "probability and reason"),
 };
 
-/** Everything below `agent`. */
+/** The keys below `agent`. */
 export const AGENT_KEYS: Keys = {
   interface: interfaceBlock("agent", INTERFACE),
   defaults: key.block("How a host runs it", {

@@ -235,7 +235,7 @@ const EDGE_CASE: Keys = {
   decision_override: key.text("A key of `vocabulary`", "positive"),
 };
 
-/** Blocks below `agent`, in the order of the rendered text. */
+/** The blocks below `agent`, in the order of the rendered text. */
 export const AGENT_WORK: Keys = {
   knowledge_base: key.block("What it knows before it begins", KNOWLEDGE),
   scoring: key.block("How it gives points", SCORING),

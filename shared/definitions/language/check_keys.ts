@@ -1,4 +1,4 @@
-/** Compares a document with the table of its keys, and warns of what an author may have meant otherwise. */
+/** Compares a document with the key tables and warns of probable mistakes. */
 import { shorten } from "../../characters.ts";
 import { isRecord } from "../../plain_values.ts";
 import { createSuggester, type Suggest, suggestNames } from "../../suggestions.ts";
@@ -13,7 +13,7 @@ import { type KeyPlace, type KnownPlace, walkKeys } from "./walk_keys.ts";
 
 export const KEY_WARNING_CODES = ["UNKNOWN_KEY", "UNEXPECTED_VALUE", "DESCRIPTION_LENGTH"] as const;
 
-/** Something in a document that its author may have meant otherwise. */
+/** A probable mistake in a document. */
 export interface KeyWarning {
   code: (typeof KEY_WARNING_CODES)[number];
   message: string;
@@ -23,21 +23,27 @@ export interface KeyWarning {
   column: number;
 }
 
-/** Further warnings are dropped. */
+/** The maximum number of warnings. Further warnings are dropped. */
 const MAX_WARNINGS = 50;
-/** Further unknown keys are not looked at. Those that resemble no known one need no warning, and a document has thousands. */
+/**
+ * The maximum number of unknown keys to check. A document may have thousands of keys that resemble no known key and need no
+ * warning.
+ */
 const MAX_UNKNOWN_KEYS = 200;
 /** The maximum length of a key in a message. */
 const MAX_SHOWN = 60;
-/** Coding agents choose by the description: a shorter one says too little, and hosts cut a longer one. */
+/**
+ * The recommended length of a description. Coding agents choose a definition by its description: a shorter one says too
+ * little, and hosts truncate a longer one.
+ */
 const DESCRIPTION_LENGTH = { min: 20, max: 1_024 };
-/** In a map that authors extend, only a key that resembles a known one this much is a mistake. */
+/** The minimum similarity to a known key at which a key of an extensible map counts as a mistake. */
 const TYPO_SIMILARITY = 0.65;
 
-/** What a check finds; its place is added afterwards. */
+/** The result of a check, without its place in the document. */
 type Finding = Pick<KeyWarning, "code" | "message" | "details">;
 
-/** Returns the warnings in document order. */
+/** Checks the keys and values of a document. Returns the warnings in document order. */
 export function checkKeys(
   source: Pick<DefinitionSource, "type" | "root" | "body">,
   { locate, nodeAt }: Pick<YamlDocument, "locate" | "nodeAt">,
@@ -70,7 +76,7 @@ function keyBeside(key: string, type: DefinitionType): Finding {
   return { code: "UNKNOWN_KEY", message, details: { key: shorten(key, MAX_SHOWN), suggestion: null } };
 }
 
-/** Returns null where authors may add keys and this one resembles no known one. */
+/** Returns a warning for an unknown key. Returns null if authors may add keys and this key resembles no known key. */
 function unknownKey(place: KeyPlace, type: DefinitionType): Finding | null {
   const key = String(place.path.at(-1));
   const suggestion = suggestKey(key, place, type);
@@ -81,7 +87,7 @@ function unknownKey(place: KeyPlace, type: DefinitionType): Finding | null {
   return { code: "UNKNOWN_KEY", message, details: { key: shorten(key, MAX_SHOWN), suggestion } };
 }
 
-/** Returns a similar key of the same map, or the same key in a block of the definition. */
+/** Returns a similar key of the same map, or the path of the same key in another block of the definition. */
 function suggestKey(key: string, { path, around }: KeyPlace, type: DefinitionType): string | null {
   const found = suggesterOf(around.key)(key);
   const similar = found.find((name) => !Object.hasOwn(around.value, name)) ?? found[0];
@@ -91,7 +97,7 @@ function suggestKey(key: string, { path, around }: KeyPlace, type: DefinitionTyp
   return block === undefined ? null : formatPath([type, block, key]);
 }
 
-/** One for each map of the languages: making one takes longer than using it. */
+/** One suggester for each map of the languages, because creating a suggester takes longer than using it. */
 const suggesters = new WeakMap<Key, Suggest>();
 
 function suggesterOf(key: Key): Suggest {
@@ -115,12 +121,12 @@ function checkValue(place: KnownPlace, nodeOf: NodeOf): Finding | null {
   return name === "description" ? checkDescription(place) : null;
 }
 
-/** The name of the nearest key; items of lists have none of their own. */
+/** Returns the name of the nearest key. List items have no name of their own. */
 function nameOf({ path }: KeyPlace): string {
   return String(path.findLast((step) => typeof step === "string") ?? "");
 }
 
-/** True if the value is of the kind. Values that say nothing, such as an empty text, fit all. */
+/** Returns true if the value is of the kind. Empty texts match every kind. */
 function fits(kind: Kind, key: Key, value: unknown): boolean {
   if (kind === "free" || value === "" || (typeof value === "string" && value.trim() === "")) return true;
   const isScalar = scalarText(value) !== null;
@@ -136,7 +142,7 @@ function fits(kind: Kind, key: Key, value: unknown): boolean {
     case "list":
       return Array.isArray(value) || (typeof value === "string" && key.kind === "list");
     case "map":
-      // An entry that is plain text stands for its main key. False turns a block off.
+      // A scalar entry stands for the map's main key. False turns a block off.
       return isRecord(value) || value === false || (isScalar && key.main !== "" && !key.or.includes("list"));
     case "names":
       return isRecord(value);

@@ -2,7 +2,7 @@
 import { checks, interfaceBlock, META, outcome, TIMEOUT_MS } from "./common_keys.ts";
 import { type Keys, key } from "./keys.ts";
 
-/** The last three are from before version 2 and mean `agent`. */
+/** The last three types are from before version 2 and mean `agent`. */
 const COMMAND_TYPES = ["agent", "utility", "custom", "validator", "executor", "fixer"];
 
 const MODEL: Keys = {
@@ -43,7 +43,7 @@ const PREFLIGHT: Keys = {
   checks: checks("What has to hold"),
 };
 
-/** Everything below `command`. */
+/** The keys below `command`. */
 export const COMMAND_KEYS: Keys = {
   interface: interfaceBlock("command", {
     commandType: key.word(

@@ -3,7 +3,7 @@ import { DEFINITION_DOMAINS, type DefinitionType } from "../../vocabulary.ts";
 import { titleCase } from "../interface_fields.ts";
 import { type Key, type Keys, key } from "./keys.ts";
 
-/** The block `interface`, with keys that every language has and those of one. */
+/** Returns the block `interface`, with the keys of every language and the given additional keys. */
 export function interfaceBlock(noun: DefinitionType, more: Keys = {}): Key {
   const keys: Keys = {
     name: key.text("Its name: lowercase letters, digits and hyphens", `my-${noun}`, { isRequired: true }),
@@ -43,7 +43,7 @@ const CHECK_KINDS = [
   "yaml_field",
 ] as const;
 
-/** What a check looks at. */
+/** The keys that describe a check. */
 const LOOK: Keys = {
   check: key.word("The kind of check", CHECK_KINDS, { isRequired: true }),
   path: key.text("A file or folder, for most kinds", "src/index.ts"),
@@ -66,7 +66,7 @@ const LOOK: Keys = {
   id: key.text("Its id", "has-tests"),
 };
 
-/** Checks before or after the work. */
+/** Returns a block of checks that run before or after the work. */
 export function checks(meaning: string): Key {
   const keys: Keys = {
     ...LOOK,
@@ -77,14 +77,14 @@ export function checks(meaning: string): Key {
   return key.entries(meaning, "check", keys);
 }
 
-/** Conditions that are determined before the work, and used in expressions as `context.<id>`. */
+/** Returns a block of conditions that are evaluated before the work. Expressions refer to them as `context.<id>`. */
 export function detectors(meaning: string): Key {
   return key.entries(meaning, "check", LOOK);
 }
 
 const GATE_ACTIONS = ["stop", "abort", "warn", "skip", "continue", "skip_remaining"];
 
-/** A score that decides whether the run goes on. */
+/** The keys of a gate, which continues or stops a run depending on its score. */
 export const GATE: Keys = {
   threshold: key.number("The lowest score that passes", 80),
   warn_threshold: key.number("Below this score, warn", 90),
@@ -101,7 +101,7 @@ export const GATE: Keys = {
   on_success: key.word("What to do when it is passed", GATE_ACTIONS.toReversed()),
 };
 
-/** The message and the exit code for one way in which a run can end. */
+/** Returns a block with the message and exit code of one outcome of a run. */
 export function outcome(meaning: string): Key {
   const keys: Keys = {
     message: key.text("What to say", "Everything passed."),
@@ -110,7 +110,7 @@ export function outcome(meaning: string): Key {
   return key.block(meaning, keys, { or: ["text"] });
 }
 
-/** Environment variables and their values. */
+/** Returns a block of environment variables and their values. */
 export function environment(meaning: string): Key {
   return key.names(key.text(), meaning, '{CI: "true"}');
 }

@@ -1,11 +1,11 @@
-/** The vocabulary of the tables of keys: what a key of a document holds, what it means, and an example. */
+/** The types of the key tables. A table describes each key of a document by its kind, meaning and example. */
 import { parse, stringify } from "yaml";
 import type { DefinitionType } from "../../vocabulary.ts";
 
 /**
- * Kinds of values. `prose` is text that keeps its lines, with paragraphs, lists and fences; `text` is one line, or code that
- * is shown as it stands. `names` is a map whose keys are the author's own; `free` is any value, rendered as it stands; `word`
- * is one of a list of words.
+ * Kinds of values. `prose` is multi-line text with paragraphs, lists and fences. `text` is a single line, or code that is
+ * shown unchanged. `names` is a map with the author's own keys. `free` is any value, rendered unchanged. `word` is one of a
+ * list of words.
  */
 export type Kind =
   | "text"
@@ -22,38 +22,41 @@ export type Kind =
   | "names"
   | "free";
 
-/** The keys of a map by their names, in the order in which they are documented. */
+/** The keys of a map by name, in the order of the documentation. */
 export type Keys = Readonly<Record<string, Key>>;
 
 export interface Key {
   kind: Kind;
-  /** Other kinds that are read too. */
+  /** Other kinds that are accepted. */
   or: readonly Kind[];
   meaning: string;
-  /** A typical value in YAML. Blocks have none: their keys have. */
+  /** A typical value in YAML. Blocks have no example, because their keys have examples. */
   example: string;
   isRequired: boolean;
   words: readonly string[];
   keys: Keys;
-  /** True for a `map` that authors extend: other keys are fine unless they resemble a known one. */
+  /** True for a `map` that authors may extend. Unknown keys are allowed unless they resemble a known key. */
   isOpen: boolean;
-  /** The entries of a `list`, the values of `names`. */
+  /** The entries of a `list`, or the values of `names`. */
   item: Key | null;
   /** The key of a `map` that a value of another kind stands for. */
   main: string;
-  /** The word that entries are labeled with in the graph. */
+  /** The label of entries in the graph. */
   label: string;
-  /** What a `reference` names, depending on the keys beside it; null where it is no reference. */
+  /**
+   * Returns the type of definition that a `reference` refers to, which may depend on the keys beside it. Returns null if the
+   * value is not a reference.
+   */
   target: (beside: Readonly<Record<string, unknown>>) => DefinitionType | null;
-  /** The place of a reference in the graph; empty for that of the entry around it. */
+  /** The context of a reference in the graph. If empty, the context of the surrounding entry applies. */
   context: string;
-  /** False for a reference that is recorded but is no dependency. */
+  /** False for a reference that is recorded but is not a dependency. */
   inTree: boolean;
 }
 
 type Options = Partial<Pick<Key, "or" | "isRequired" | "isOpen" | "main" | "label" | "context" | "inTree">>;
 
-/** The functions that declare the keys in the tables. Items of lists and maps need no meaning and no example of their own. */
+/** Functions that declare the keys of the tables. Items of lists and maps need no meaning or example. */
 export const key = {
   text: scalar("text"),
   prose: scalar("prose"),
@@ -67,12 +70,12 @@ export const key = {
     return { ...BASE, kind: "boolean", meaning, example: "true", ...options };
   },
 
-  /** One of several words; the first one is the example. */
+  /** One of several words. The first word is the example. */
   word(meaning: string, words: readonly string[], options: Options = {}): Key {
     return { ...BASE, kind: "word", meaning, words, example: words[0] ?? "", ...options };
   },
 
-  /** One of several words, or a text of the author's own. */
+  /** One of several words, or any other text. */
   openWord(meaning: string, words: readonly string[]): Key {
     return key.word(meaning, words, { or: ["text"] });
   },
@@ -87,7 +90,7 @@ export const key = {
     return { ...BASE, kind: "reference", meaning, example, ...options, target: find };
   },
 
-  /** A list of scalars; a single one may stand without its list. */
+  /** A list of scalars. A single scalar may be written without a list. */
   list(item: Key, meaning: string, example: string): Key {
     return { ...BASE, kind: "list", item, meaning, example };
   },
@@ -104,27 +107,27 @@ export const key = {
     return key.list(key.reference(target, "", "", options), meaning, example);
   },
 
-  /** A map with known keys. A key named `code, example` is `code`, and `example` is another name for it. */
+  /** A map with known keys. In a name such as `code, example`, `example` is an alternative name of the key `code`. */
   block(meaning: string, keys: Keys, options: Options = {}): Key {
     return { ...BASE, kind: "map", meaning, keys: withOtherNames(keys), ...options };
   },
 
-  /** A block that authors extend: other keys are fine unless they resemble a known one. */
+  /** A map that authors may extend. Unknown keys are allowed unless they resemble a known key. */
   openBlock(meaning: string, keys: Keys, options: Options = {}): Key {
     return key.block(meaning, keys, { ...options, isOpen: true });
   },
 
-  /** A list of maps. An entry that is no map stands for its key `main`. */
+  /** A list of maps. An entry that is not a map stands for its key `main`. */
   entries(meaning: string, main: string, keys: Keys, options: Options = {}): Key {
     return { ...BASE, kind: "list", meaning, item: key.block("", keys, { main }), ...options };
   },
 
-  /** A list of maps that authors extend. */
+  /** A list of maps that authors may extend. */
   openEntries(meaning: string, main: string, keys: Keys, options: Options = {}): Key {
     return { ...BASE, kind: "list", meaning, item: key.openBlock("", keys, { main }), ...options };
   },
 
-  /** A map whose keys are the author's own. */
+  /** A map with the author's own keys. */
   names(item: Key, meaning: string, example = ""): Key {
     return { ...BASE, kind: "names", item, meaning, example };
   },
@@ -162,7 +165,7 @@ function withOtherNames(keys: Keys): Keys {
   return Object.fromEntries(entries);
 }
 
-/** Returns an example in YAML on one line; of a map, with its first two keys. */
+/** Returns an example of the key in YAML on one line. For a map, the example contains its first two keys. */
 export function exampleOfKey(key: Key): string {
   if (key.example !== "") return key.example;
   const flow = { collectionStyle: "flow", flowCollectionPadding: false, lineWidth: 0 } as const;

@@ -1,4 +1,4 @@
-/** The languages of definitions: one table of keys for each type. */
+/** The languages of definitions. Each type has one table of keys. */
 import type { DefinitionType } from "../../vocabulary.ts";
 import { AGENT_KEYS } from "./agent_keys.ts";
 import { COMMAND_KEYS } from "./command_keys.ts";
@@ -6,7 +6,7 @@ import { type Key, key } from "./keys.ts";
 import { PIPELINE_KEYS } from "./pipeline_keys.ts";
 import { WORKFLOW_KEYS } from "./workflow_keys.ts";
 
-/** Version of all four languages: each has had only one. */
+/** The version of all four languages. Each language has had only this version. */
 export const LANGUAGE_VERSION = "1.0";
 
 export const LANGUAGES: Readonly<Record<DefinitionType, Key>> = {

@@ -25,7 +25,7 @@ function shellSteps(meaning: string): Key {
   return key.entries(meaning, "command", SHELL_STEP);
 }
 
-/** References with their arguments. Below a stage, one that is plain text is the reference alone. */
+/** Returns a list of references with arguments. An entry that is plain text is a reference without arguments. */
 function runs(type: "workflow" | "command" | "agent", more: Keys = {}): Key {
   return key.openEntries(`${titleCase(type)}s to run`, "ref", {
     ref: key.reference(type, `The ${type}`, `my-${type}@^1.0.0`, { isRequired: true }),
@@ -91,7 +91,7 @@ const STAGE: Keys = {
   artifacts_from: key.texts("Stages whose files it uses", "[build]"),
 };
 
-/** What the `ref` of a stage names, by its `type`. Everything else is a command. */
+/** The type of definition that the `ref` of a stage refers to, by the stage's `type`. Other types refer to a command. */
 export const STAGE_TYPES: Readonly<Record<string, DefinitionType>> = {
   command: "command",
   workflow: "workflow",
@@ -172,7 +172,7 @@ const NOTIFICATIONS: Keys = {
   rate_limit: key.free("How often at most", "{per_hour: 10}"),
 };
 
-/** What is done when a run has ended. */
+/** Returns a list of actions that follow a run. */
 function actions(meaning: string): Key {
   return key.openEntries(meaning, "description", {
     "description, name, action": key.prose("What to do", "Tag the release."),
@@ -180,7 +180,7 @@ function actions(meaning: string): Key {
   });
 }
 
-/** Everything below `pipeline`. Pipelines carry keys of their own freely. */
+/** The keys below `pipeline`. Pipelines may contain any other keys. */
 export const PIPELINE_KEYS: Keys = {
   interface: interfaceBlock("pipeline"),
   triggers: key.openEntries("What starts it", "type", TRIGGER),

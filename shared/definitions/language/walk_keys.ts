@@ -1,26 +1,26 @@
-/** Walks a document along the table of its keys. Graph, warnings and lists of models and tools all read through it. */
+/** Walks a document along its key table. The graph, the warnings, and the lists of models and tools are computed with it. */
 import { isRecord, toItems, toRecord } from "../../plain_values.ts";
 import type { DefinitionType } from "../../vocabulary.ts";
 import { scalarText } from "../../yaml/scalars.ts";
 import type { Key } from "./keys.ts";
 import { LANGUAGES } from "./language.ts";
 
-/** A value with its place in the table. */
+/** A value with its key in the table. */
 export interface KeyPlace {
-  /** Null for a key that the table does not have. */
+  /** The key in the table; null for an unknown key. */
   key: Key | null;
   value: unknown;
   /** The path below the root key. */
   path: readonly (string | number)[];
-  /** The map around it. */
+  /** The map that contains the value. */
   around: { key: Key; value: Readonly<Record<string, unknown>> };
-  /** What the place is called in the graph: the label of the nearest labeled entry. */
+  /** The context in the graph: the label of the nearest labeled entry. */
   context: string;
 }
 
 export type KnownPlace = KeyPlace & { key: Key };
 
-/** Calls `visit` for every value that the table has a key for, and for every key that it lacks, in document order. */
+/** Calls `visit` for every value with a key in the table and for every unknown key, in document order. */
 export function walkKeys(
   { type, body }: { type: DefinitionType; body: Record<string, unknown> },
   visit: (place: KeyPlace) => void,
@@ -68,8 +68,8 @@ function keyInside({ kind, item, keys }: Key, name: string): Key | null {
 }
 
 /**
- * Returns a copy of a body in which every list is one, without those that are empty, and every list entry is a map:
- * `positional: target` becomes `positional: [{name: target}]`.
+ * Returns a copy of a body in expanded form: list values are always lists, list entries are maps, and empty lists are
+ * removed. `positional: target` becomes `positional: [{name: target}]`.
  */
 export function expandEntries(type: DefinitionType, body: Record<string, unknown>): Record<string, unknown> {
   return expandMap(LANGUAGES[type], body);
@@ -98,7 +98,7 @@ function expand(key: Key, value: unknown): unknown {
   return items.map((one) => expand(item, isShort(one) ? { [item.main]: one } : one));
 }
 
-/** Reads a text as the map's main key: `workflows: [deploy]` means `workflows: [{ref: deploy}]`. */
+/** Reads a scalar as the map's main key: `workflows: [deploy]` means `workflows: [{ref: deploy}]`. */
 function walkMain({ key, value, ...place }: KnownPlace, visit: (place: KeyPlace) => void): void {
   const main = key.keys[key.main];
   const isRead = Array.isArray(value) ? key.or.includes("list") : scalarText(value) !== null;

@@ -91,7 +91,7 @@ const PREFLIGHT: Keys = {
   extraction: key.entries("Values to find out", "id", EXTRACTION),
 };
 
-/** Everything below `workflow`. */
+/** The keys below `workflow`. */
 export const WORKFLOW_KEYS: Keys = {
   interface: interfaceBlock("workflow", {
     duration: key.text("How long it usually takes", "10 minutes"),
