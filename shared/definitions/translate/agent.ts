@@ -1,4 +1,4 @@
-/** Runtime Markdown of agents: a file for `.claude/agents/`. */
+/** Renders agents as runtime Markdown for a file in `.claude/agents/`. */
 import { type Agent, readAgent } from "./agent/agent_source.ts";
 import { writeDecision, writeSpecialCases } from "./agent/decision.ts";
 import { runtimeTools } from "./agent/front_matter_tools.ts";
@@ -15,7 +15,7 @@ import { block, type MarkdownSection, renderFile, type Source } from "./markdown
 import type { MarkdownWriter } from "./markdown_writer.ts";
 import { modelAlias } from "./model_alias.ts";
 
-/** In the order of the text. */
+/** The sections in the order of the text. */
 const SECTIONS: readonly MarkdownSection<Agent>[] = [
   writeOpening,
   writePurpose,
@@ -38,11 +38,14 @@ const SECTIONS: readonly MarkdownSection<Agent>[] = [
   block("tone", md`Voice`, writeVoice),
 ];
 
-/** What the registry shows beside the text, and what the host reads from its own settings. */
+/**
+ * Keys that the text omits: the registry shows the first group beside the text, and the host reads the second from its
+ * settings.
+ */
 const REGISTRY_KEYS = ["risk_level", "triggers", "domain_profile"] as const;
 const HOST_KEYS = ["timeout", "max_tokens", "temperature"] as const;
 
-/** A model that the host has no word for is named in the text. */
+/** Returns the host's alias for the model. Without an alias, the key stays unread, so that the text names the model. */
 function readModel(defaults: Fields): string | null {
   const alias = modelAlias(defaults.peek("model"));
   if (alias !== null) defaults.skip("model");
@@ -111,7 +114,7 @@ function writeLens(w: MarkdownWriter, lens: Fields): void {
   });
 }
 
-/** `**Name**: text`, with the parts that exist. */
+/** Returns `**Name**: text`, or only the part that exists. */
 function describe(fields: Fields, ...keys: readonly string[]) {
   const name = fields.strong("name");
   const text = fields.passage(...keys, "description", "text");

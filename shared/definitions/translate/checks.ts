@@ -1,4 +1,4 @@
-/** Checks before and after the work, and detectors: one clause for each kind. */
+/** Writes the checks before and after the work, and detectors. Each kind of check has one clause. */
 import type { Fields } from "./field_reader.ts";
 import { isMultiLine, writeLeftoverBullets } from "./generic_section.ts";
 import { code, type Inline, join, listed, md, type Prose } from "./inline.ts";
@@ -6,10 +6,10 @@ import type { Source } from "./markdown_file.ts";
 import type { MarkdownWriter } from "./markdown_writer.ts";
 import { TranslationFailure } from "./translation_failure.ts";
 
-/** What must hold, as the end of a sentence that begins with "check that" or "is true when". */
+/** A condition, as the end of a sentence that starts with "check that" or "is true when". */
 export interface Clause {
   text: Inline;
-  /** A command of several lines, to be shown below. */
+  /** A command of several lines, shown below the sentence. */
   script: string | null;
 }
 
@@ -30,7 +30,7 @@ const CLAUSES: Readonly<Record<string, (check: Fields) => Inline | Clause>> = {
   yaml_field: (check) => describeField(md`YAML`, check),
 };
 
-/** Fails with `unknown_kind` for a kind that has no sentence here. */
+/** Returns the clause of a check. Fails with `unknown_kind` for an unknown kind. */
 export function readClause(check: Fields): Clause {
   const describe = check.known("check", CLAUSES);
   if (!describe) {
@@ -41,7 +41,7 @@ export function readClause(check: Fields): Clause {
   return typeof clause === "string" ? { text: clause, script: null } : clause;
 }
 
-/** Items of `checks`; fails with `unknown_kind` when it is no list, since a check could hide in it. */
+/** Returns the items of `checks`. Fails with `unknown_kind` if the value is not a list, because it could contain a check. */
 export function readChecks(block: Fields, key: string): Fields[] {
   if (!Array.isArray(block.peek(key) ?? [])) {
     throw new TranslationFailure("unknown_kind", `${block.path}.${key}`, "The checks must be a list");
@@ -49,7 +49,7 @@ export function readChecks(block: Fields, key: string): Fields[] {
   return block.entries(key, "check");
 }
 
-/** Numbered checks, each with what happens when it does not hold. */
+/** Writes numbered checks with the consequences of their failure. */
 export function writeChecks(w: MarkdownWriter, checks: readonly Fields[]): void {
   for (const [index, check] of checks.entries()) {
     const { text, script } = readClause(check);
@@ -62,7 +62,7 @@ export function writeChecks(w: MarkdownWriter, checks: readonly Fields[]): void 
   }
 }
 
-/** A preflight that is a list has only checks. */
+/** Writes a preflight that is a list. Such a list contains only checks. */
 export function writePreflightList(w: MarkdownWriter, { body }: Source): void {
   w.heading(2, md`Before you start`);
   if (Array.isArray(body.peek("preflight"))) writeChecks(w, readChecks(body, "preflight"));
@@ -75,7 +75,7 @@ const CONSEQUENCES: Readonly<Record<string, Inline>> = {
   skip: md`skip what needs it and go on`,
 };
 
-/** A check that is not required warns, unless it says otherwise. */
+/** Returns the consequence of a failed check. A check that is not required warns by default. */
 function describeConsequence(check: Fields): Prose {
   const isRequired = check.flag("required") !== false;
   const named = check.text("on_fail", "on_mismatch") ?? (isRequired ? "abort" : "warn");
@@ -97,7 +97,7 @@ function describeCommand(check: Fields): Clause {
 
 function describeExpectation(check: Fields): Inline {
   if (check.flag("expect_empty") === true) return md`prints nothing`;
-  // Words such as "yes" are the text that the command has to print.
+  // A word such as "yes" is the text that the command must print.
   const expected = check.peek("expect_output");
   if (typeof expected === "boolean") {
     check.skip("expect_output");
@@ -121,7 +121,7 @@ function describeField(format: Inline, check: Fields): Inline {
   return md`the ${format} field ${field}${file} is ${value ?? blank}`;
 }
 
-/** A blank text is an expectation; a missing one is not. */
+/** Returns true for a blank text. It is an expectation, but a missing text is not. */
 function isBlankText(value: unknown): boolean {
   return typeof value === "string" && value.trim() === "";
 }

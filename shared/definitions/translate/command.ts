@@ -1,4 +1,4 @@
-/** Runtime Markdown of commands: a file for `.claude/commands/`. */
+/** Renders commands as runtime Markdown for a file in `.claude/commands/`. */
 import { isRecord, toList } from "../../plain_values.ts";
 import { scalarText } from "../../yaml/scalars.ts";
 import { readChecks, writeChecks, writePreflightList } from "./checks.ts";
@@ -25,7 +25,7 @@ const SECTIONS: readonly MarkdownSection[] = [
   block("output", md`Report`, writeReport),
 ];
 
-/** `allowed-tools` is never written: it would let a text from a registry use tools without asking. */
+/** Renders a command. Never writes `allowed-tools`, which would let a text from a registry use tools without asking. */
 export function renderCommand(source: Source): string {
   const { body } = source;
   const execution = body.map("execution");
@@ -37,7 +37,7 @@ export function renderCommand(source: Source): string {
   return renderFile(source, frontMatter, SECTIONS);
 }
 
-/** `<target>` for each input that the caller types, `[mode]` for one with a default. */
+/** Returns `<target>` for each input that the caller types, and `[mode]` if the input has a default. */
 function listArgumentHints(body: Fields): string[] {
   return toList(body.peek("inputs")).flatMap((input) => {
     if (!isRecord(input) || input["source"] !== "arg") return [];
@@ -59,7 +59,7 @@ function writeArguments(w: MarkdownWriter, source: Source): void {
   writeLeftovers(w, block);
 }
 
-/** Where a value comes from, by the word in `source`. */
+/** The source of a value, by the word in `source`. */
 const SOURCES: Readonly<Record<string, (input: Fields) => Inline | null>> = {
   arg: (input) => md`argument ${input.code("arg", "name")}`,
   env: (input) => md`environment variable ${input.code("env")}`,
@@ -90,10 +90,10 @@ function writePreflight(w: MarkdownWriter, preflight: Fields): void {
   writeChecks(w, readChecks(preflight, "checks"));
 }
 
-/** Types of commands that call an agent; the last three are from before version 2. */
+/** Types of commands that call an agent. The last three are from before version 2. */
 const AGENT_COMMANDS = new Set(["agent", "validator", "executor", "fixer"]);
 
-/** Fails with `missing_invokes` or `bad_reference`. */
+/** Writes the agents to call and the options of the run. Fails with `missing_invokes` or `bad_reference`. */
 function writeRun(w: MarkdownWriter, source: Source): void {
   const { body } = source;
   const agents = readAgents(source);

@@ -1,4 +1,4 @@
-/** The order that `depends_on` allows: levels whose members do not wait for each other. */
+/** Orders entries by `depends_on`, in levels whose entries do not depend on each other. */
 import { shorten } from "../../characters.ts";
 import { scalarText } from "../../yaml/scalars.ts";
 import type { Fields } from "./field_reader.ts";
@@ -6,20 +6,20 @@ import { type Inline, join, md } from "./inline.ts";
 import type { MarkdownWriter } from "./markdown_writer.ts";
 import { TranslationFailure, type TranslationFailureReason } from "./translation_failure.ts";
 
-/** A phase, stage or operation with those it waits for. */
+/** A phase, stage or operation with its dependencies. */
 export interface Ordered {
   fields: Fields;
-  /** Counted from 1, in the document's order. */
+  /** The number of the entry in document order, counted from 1. */
   number: number;
-  /** Its name as people read it. */
+  /** The name of the entry, for people. */
   title: Inline;
-  /** Positions of those it waits for. */
+  /** The indexes of the entries that must finish first. */
   after: readonly number[];
 }
 
 /**
- * Reads the phases or stages, and which of them may run together. Fails as `missing` says without any, and as `readOrdered`
- * and `groupByLevel` do.
+ * Reads the phases or stages and their levels. Entries of the same level may run together. Fails with `missing` if there are
+ * no entries, and with the failures of `readOrdered` and `groupByLevel`.
  */
 export function readSequence(
   fields: Fields,
@@ -33,7 +33,7 @@ export function readSequence(
   return { entries, levels: groupByLevel(entries) };
 }
 
-/** Resolves `depends_on` of every entry; fails with `unknown_dependency`. */
+/** Resolves `depends_on` of every entry. Fails with `unknown_dependency`. */
 export function readOrdered(entries: readonly Fields[], kind: Inline): Ordered[] {
   const byId = new Map<string, number>();
   for (const [index, fields] of entries.entries()) {
@@ -66,7 +66,7 @@ function readDependencies(fields: Fields, byId: ReadonlyMap<string, number>): nu
   return [...new Set(found)];
 }
 
-/** Groups entries by the longest chain before them; fails with `cycle`. */
+/** Groups entries by the length of the longest dependency chain before them. Fails with `cycle`. */
 export function groupByLevel(entries: readonly Ordered[]): Ordered[][] {
   const waiting = entries.map((entry) => entry.after.length);
   const followers: number[][] = entries.map(() => []);
@@ -94,7 +94,7 @@ export function groupByLevel(entries: readonly Ordered[]): Ordered[][] {
   return levels;
 }
 
-/** One numbered line per level. */
+/** Writes one numbered line per level. */
 export function writeLevels(w: MarkdownWriter, levels: readonly (readonly Ordered[])[]): void {
   for (const [index, level] of levels.entries()) {
     const parts = level.map(({ title }) => title);
@@ -103,7 +103,7 @@ export function writeLevels(w: MarkdownWriter, levels: readonly (readonly Ordere
   }
 }
 
-/** Titles of those it waits for; `null` when it waits for nothing. */
+/** Returns the titles of the entry's dependencies; `null` if it has none. */
 export function describeAfter(entry: Ordered, all: readonly Ordered[]): Inline | null {
   const titles = entry.after.map((index) => all[index]?.title ?? null);
   return join(titles, ", ");

@@ -1,41 +1,41 @@
-/** Reads a map of the document key by key and remembers the unread keys, so that nothing is lost. */
+/** Reads a map of the document key by key. Records the unread keys, so that no value is lost. */
 import { isRecord, toItems } from "../../plain_values.ts";
 import { scalarFlag, scalarNumber, scalarText } from "../../yaml/scalars.ts";
 import { code, type Inline, md, type Prose, prose, strong } from "./inline.ts";
 import { passage, snippet } from "./passage.ts";
 import { isSecretValue, pruneValue } from "./remove_secrets.ts";
 
-/** In place of a value that must not be shown. */
+/** Replaces a value that must not be shown. */
 export const HIDDEN_VALUE = md`a secret, not shown here`;
 
 export type DocumentMap = Readonly<Record<string, unknown>>;
 
-/** True for a value that means nothing where a map or a list is expected. */
+/** Returns true for a value that counts as empty if a map or a list is expected. */
 function isNothing(value: unknown): boolean {
   if (value === undefined || value === null || value === false || value === 0) return true;
   if (typeof value === "string") return value.trim() === "";
   return typeof value === "object" && Object.keys(value).length === 0;
 }
 
-/** A map, a list of maps, or the maps and lists in a list of texts. */
+/** A map, a list of maps, or the non-scalar items of a list of texts. */
 type Part = Fields | MapList | { others: readonly unknown[] };
 
 interface MapList {
   entries: readonly Fields[];
-  /** Keys of the values that identify an entry to readers. */
+  /** The keys whose values identify an entry to readers. */
   nameKeys: readonly string[];
 }
 
-/** A text of one line that is short enough to be a name. */
+/** A text of one line that is short enough for a name. */
 const SHORT_LINE = /^.{1,200}$/;
 
-/** Each getter takes a value of its kind; one of another kind stays among the leftovers. */
+/** A map of the document. Each getter returns only values of its kind. Values of other kinds stay among the leftovers. */
 export class Fields {
-  /** Where the map stands, beginning with the document's root key. */
+  /** The path of the map, starting with the document's root key. */
   readonly path: string;
   #map: DocumentMap;
   readonly #read = new Set<string>();
-  /** Parts that were taken out, which may have leftovers of their own. Made when needed: most maps have none. */
+  /** The maps and lists that were read, which may have their own leftovers. Created on first use, because most maps have none. */
   #parts: Map<string, Part> | null = null;
 
   constructor(map: DocumentMap, path: string) {
@@ -43,13 +43,13 @@ export class Fields {
     this.path = path;
   }
 
-  /** The value as it is, which counts as read. */
+  /** Returns the raw value and marks the key as read. */
   raw(key: string): unknown {
     this.#read.add(key);
     return this.peek(key);
   }
 
-  /** The value, which still counts as unread. */
+  /** Returns the raw value without marking the key as read. */
   peek(key: string): unknown {
     return Object.hasOwn(this.#map, key) ? this.#map[key] : undefined;
   }
@@ -62,12 +62,12 @@ export class Fields {
     for (const key of keys) this.#read.add(key);
   }
 
-  /** Leaves keys out, as if the document did not have them. Call it before any of them is read. */
+  /** Removes keys, as if the document did not have them. Call this before any of the keys is read. */
   omit(keys: readonly string[]): void {
     this.#map = Object.fromEntries(Object.entries(this.#map).filter(([key]) => !keys.includes(key)));
   }
 
-  /** What a known word stands for; null for any other value, which stays unread. */
+  /** Returns the meaning of a known word. Returns null for any other value, which stays unread. */
   known<Meaning>(key: string, words: Readonly<Record<string, Meaning>>): Meaning | null {
     const word = scalarText(this.peek(key));
     if (word === null || !Object.hasOwn(words, word)) return null;
@@ -75,7 +75,7 @@ export class Fields {
     return words[word] ?? null;
   }
 
-  /** The text of the first key that has one; authors name some things in more than one way. */
+  /** Returns the text of the first key that has a text. Authors use several names for some keys. */
   text(...keys: readonly string[]): string | null {
     for (const key of keys) {
       const value = this.peek(key);
@@ -90,7 +90,7 @@ export class Fields {
     return prose(this.text(...keys));
   }
 
-  /** As `prose`, with its lines kept. */
+  /** Like `prose`, but keeps the line breaks. */
   passage(...keys: readonly string[]): Prose | null {
     return passage(this.text(...keys));
   }
@@ -103,12 +103,12 @@ export class Fields {
     return code(this.text(...keys));
   }
 
-  /** As `code`, with its lines kept. */
+  /** Like `code`, but keeps the line breaks. */
   snippet(...keys: readonly string[]): Prose | null {
     return snippet(this.text(...keys));
   }
 
-  /** As `code`, for values that may be the empty text, and may not be shown because of the name beside them. */
+  /** Like `code`, but shows an empty text, and hides a value whose name marks it as secret. */
   literal(...keys: readonly string[]): Inline | null {
     const name = scalarText(this.peek("name")) ?? scalarText(this.peek("id")) ?? "";
     const text = this.text(...keys);
@@ -117,21 +117,21 @@ export class Fields {
     return this.code(...keys) ?? (empty === undefined ? null : code('""'));
   }
 
-  /** A number, even if written as text. */
+  /** Returns a number, even if it is written as text. */
   number(key: string): number | null {
     const number = scalarNumber(this.peek(key));
     if (number !== null) this.#read.add(key);
     return number;
   }
 
-  /** A boolean, even if written as a word; `null` for other values. */
+  /** Returns a boolean, even if it is written as a word. Returns `null` for other values. */
   flag(key: string): boolean | null {
     const flag = scalarFlag(this.peek(key));
     if (flag !== null) this.#read.add(key);
     return flag;
   }
 
-  /** Items of a list; one text stands for a list of one. */
+  /** Returns the items of a list. A single text counts as a list with one item. */
   list(key: string): readonly unknown[] {
     const value = this.peek(key);
     if (!isNothing(value) && !Array.isArray(value) && typeof value !== "string") return [];
@@ -139,7 +139,7 @@ export class Fields {
     return isNothing(value) ? [] : toItems(value);
   }
 
-  /** The scalars of a list as text; items that are maps or lists stay among the leftovers. */
+  /** Returns the scalars of a list as text. Maps and lists in the list stay among the leftovers. */
   texts(key: string): string[] {
     const items = this.list(key);
     const others = items.filter((item) => typeof item === "object" && item !== null);
@@ -159,14 +159,14 @@ export class Fields {
     return this.texts(key).map(code);
   }
 
-  /** Returns true if the key has a map. Marks it as read, as `map` does. */
+  /** Returns true if the key's value is a map. Marks the key as read, as `map` does. */
   hasMap(key: string): boolean {
     this.map(key);
     return isRecord(this.peek(key));
   }
 
   /**
-   * Returns the map of a key, or an empty map if the document has none. Every call returns the same object, so several
+   * Returns the map of a key, or an empty map if the key has none. All calls return the same object for a map, so several
    * sections can share a block.
    */
   map(key: string): Fields {
@@ -179,7 +179,7 @@ export class Fields {
     return fields;
   }
 
-  /** Items of a list as maps; one that is no map is taken for the value of its `main` key. */
+  /** Returns the items of a list as maps. An item that is not a map becomes the value of the key `main`. */
   entries(key: string, main: string): Fields[] {
     const path = `${this.path}.${key}`;
     const entries = this.list(key).flatMap((item, index) => {
@@ -191,13 +191,13 @@ export class Fields {
     return entries;
   }
 
-  /** Leaves out what has not been read, because it does not apply. */
+  /** Marks everything as read, because it does not apply. */
   discard(): void {
     this.skip(...this.keys());
     this.#parts = null;
   }
 
-  /** True for a block with `enabled: false`, which is left out as a whole. */
+  /** Returns true for a block with `enabled: false`. The whole block is then omitted. */
   isOff(): boolean {
     const isOff = this.flag("enabled") === false;
     if (isOff) this.discard();
@@ -205,7 +205,7 @@ export class Fields {
   }
 
   /**
-   * What has not been read, in the document's order; it counts as read from now on. `null` when it is nothing. Maps stay known,
+   * Returns the unread values in document order, or `null` if there are none. Marks the values as read. Keeps the maps,
    * because a later section may read them again.
    */
   takeLeftovers(): DocumentMap | null {
@@ -219,7 +219,7 @@ export class Fields {
     return leftovers.length === 0 ? null : Object.fromEntries(leftovers);
   }
 
-  /** The first of the keys whose text has been read and can be a name, with the text. */
+  /** Returns the first of the keys whose text was read and can be a name, with this text. */
   findName(keys: readonly string[]): readonly [key: string, text: string] | null {
     for (const key of keys) {
       const text = scalarText(this.peek(key))?.trim() ?? "";
@@ -244,8 +244,8 @@ export class Fields {
 }
 
 /**
- * The leftovers of each entry, behind the name that a section has shown, or behind its number if the entry has no name of its
- * own: the row of another entry may be the nearest one.
+ * Returns the leftovers of each entry after the name that a section has shown. An entry without its own name gets its number,
+ * because the nearest row may belong to another entry.
  */
 function listRests({ entries, nameKeys }: MapList): DocumentMap[] {
   const names = entries.map((entry) => entry.findName(nameKeys));

@@ -1,4 +1,4 @@
-/** Scores that decide how a workflow or pipeline goes on. */
+/** Writes gates, whose scores decide how a workflow or pipeline continues. */
 import { scalarNumber } from "../../yaml/scalars.ts";
 import type { Fields } from "./field_reader.ts";
 import { writeLeftoverBullets } from "./generic_section.ts";
@@ -23,13 +23,13 @@ const ACTIONS: Readonly<Record<string, Inline>> = {
   skip_remaining: md`skip everything that is left`,
 };
 
-/** One bullet for the gate of a phase or stage, and one below it for each thing that can follow. */
+/** Writes one bullet for the gate of a phase or stage, with a nested bullet for each outcome. */
 export function writeGate(w: MarkdownWriter, step: Fields): void {
   if (!step.hasMap("gate")) return;
   const gate = step.map("gate");
   const threshold = gate.number("threshold");
   const warned = scalarNumber(gate.peek("warn_threshold"));
-  // One that is not above the threshold never warns. It stays among the leftovers.
+  // A warning threshold that is not above the threshold has no effect. It stays among the leftovers.
   const warning =
     warned !== null && warned > (threshold ?? Number.NEGATIVE_INFINITY)
       ? gate.number("warn_threshold")
@@ -40,7 +40,7 @@ export function writeGate(w: MarkdownWriter, step: Fields): void {
   w.bullet(lead, () => {
     const otherwise = md`Below ${threshold}` ?? md`Otherwise`;
     w.bullet(md`${otherwise}: ${action("on_fail") ?? action("on_failure")}`);
-    // Without a score for it, `on_warn` stays among the leftovers.
+    // Without a warning threshold, `on_warn` stays among the leftovers.
     if (warning !== null) {
       const from = md`From ${threshold}, but below` ?? md`Below`;
       w.bullet(md`${from} ${warning}: ${action("on_warn") ?? md`warn and go on`}`);

@@ -1,4 +1,4 @@
-/** Renders what no section covers: maps as sub-headings, lists as bullets, scalars as `**Key:** value`. */
+/** Renders values that no section handles: maps as subheadings, lists as bullets, scalars as `**Key:** value`. */
 import { isRecord } from "../../plain_values.ts";
 import { scalarText } from "../../yaml/scalars.ts";
 import { type DocumentMap, type Fields, HIDDEN_VALUE } from "./field_reader.ts";
@@ -7,14 +7,14 @@ import type { MarkdownWriter } from "./markdown_writer.ts";
 import { isSecretValue, pruneValue } from "./remove_secrets.ts";
 
 const DEEPEST_HEADING = 6;
-/** Characters; what is longer is no name, and is not taken apart. */
+/** The maximum number of characters of a name. Longer keys are not split into words. */
 const MAX_NAME_LENGTH = 200;
 const CAMEL_CASE_HUMP = /([a-z0-9])([A-Z])/g;
 
-/** `token_budget` → `Token budget`. */
+/** Converts a key to words: `token_budget` to `Token budget`. */
 export function humanize(key: string): string {
   if (key.length > MAX_NAME_LENGTH) return collapse(key) || "Unnamed";
-  // Most keys are one word, and there are as many keys as values.
+  // A shortcut, because most keys are one word, and there are as many keys as values.
   if (/^[a-z]+$/.test(key)) return key.charAt(0).toUpperCase() + key.slice(1);
   const spaced = key.replace(
     CAMEL_CASE_HUMP,
@@ -24,12 +24,12 @@ export function humanize(key: string): string {
   return words === "" ? "Unnamed" : words.charAt(0).toUpperCase() + words.slice(1);
 }
 
-/** `release_version` → **Release version:** as it stands before a value. */
+/** Returns the label before a value: `release_version` becomes **Release version:**. */
 function label(key: string): Inline {
   return strong(`${humanize(key)}:`) ?? md``;
 }
 
-/** A block of the document that no section covers, under a heading of its own. */
+/** Writes a block that no section handles, under its own heading. */
 export function writeUnknownBlock(w: MarkdownWriter, key: string, value: unknown): void {
   const content = pruneValue(value, key);
   w.heading(2, prose(humanize(key)) ?? md``);
@@ -38,7 +38,7 @@ export function writeUnknownBlock(w: MarkdownWriter, key: string, value: unknown
   else writeScalar(w, key, content);
 }
 
-/** Writes the keys that a section does not handle, at its end. */
+/** Writes the keys that a section does not handle, at the end of the section. */
 export function writeLeftovers(w: MarkdownWriter, fields: Fields): void {
   const leftovers = takeShownLeftovers(fields);
   if (leftovers === null) return;
@@ -46,7 +46,7 @@ export function writeLeftovers(w: MarkdownWriter, fields: Fields): void {
   writeMap(w, leftovers, 4);
 }
 
-/** The same within a list item. */
+/** Writes the keys that a list item does not handle, as nested bullets. */
 export function writeLeftoverBullets(w: MarkdownWriter, fields: Fields): void {
   writeBullets(w, Object.entries(takeShownLeftovers(fields) ?? {}));
 }
@@ -56,7 +56,7 @@ function takeShownLeftovers(fields: Fields): DocumentMap | null {
   return isRecord(shown) ? shown : null;
 }
 
-/** Writes a bullet for each entry; below it, what `writeBelow` writes and then the unread fields. */
+/** Writes a bullet for each entry, with the output of `writeBelow` and the unread fields below it. */
 export function writeEntries(
   w: MarkdownWriter,
   entries: readonly Fields[],
@@ -74,7 +74,8 @@ export function writeEntries(
 
 function writeMap(w: MarkdownWriter, map: DocumentMap, level: number): void {
   const entries = Object.entries(map);
-  // A scalar after a sub-heading would seem to belong to it: maps get one only when nothing else follows.
+  // A scalar after a subheading would seem to belong to that heading. A map therefore gets a heading only if no scalar or list
+  // follows.
   const lastFlat = entries.findLastIndex(([, value]) => !isRecord(value));
   for (const [index, [key, value]] of entries.entries()) {
     if (isRecord(value) && index > lastFlat && level <= DEEPEST_HEADING) {
@@ -116,7 +117,7 @@ function writeItems(w: MarkdownWriter, items: readonly unknown[]): void {
   for (const [index, item] of items.entries()) writeItem(w, item, index + 1);
 }
 
-/** A map is named by its first scalar, and everything else in it stands below. */
+/** Writes an item. The first scalar of a map is its title, and the other values are nested below. */
 function writeItem(w: MarkdownWriter, item: unknown, number: number): void {
   const text = scalarText(item);
   if (text !== null) {
@@ -139,12 +140,12 @@ function writeChildren(w: MarkdownWriter, value: unknown): void {
   else if (Array.isArray(value)) writeItems(w, value);
 }
 
-/** True if there is more than one line without the blank ones at both ends. */
+/** Returns true if a text has several lines, not counting blank lines at both ends. */
 export function isMultiLine(text: string): boolean {
   return text.trim().includes("\n");
 }
 
-/** A bullet with the author's command: in the line when it is one line, else in a fence below. */
+/** Writes a bullet with the author's command: inline if the command has one line, otherwise in a fence below. */
 export function writeCommand(
   w: MarkdownWriter,
   lead: Prose,
@@ -164,7 +165,7 @@ export function writeCommand(
   }
 }
 
-/** A row for each of the keys whose value is a map or a message; the others stay among the leftovers. */
+/** Writes a row for each key whose value is a map or a message. Other values stay among the leftovers. */
 export function writeOutcomes(w: MarkdownWriter, postflight: Fields, keys: readonly string[]): void {
   const rows = keys.map((key) => {
     const name = prose(humanize(key.replace(/^on_/, "")));
@@ -177,7 +178,7 @@ export function writeOutcomes(w: MarkdownWriter, postflight: Fields, keys: reado
   w.table(["Outcome", "Message", "Exit code"], rows);
 }
 
-/** One bullet a name, such as `Input x: y`; maps and lists stay among the leftovers. */
+/** Writes one bullet per name, such as `Input x: y`. Maps and lists stay among the leftovers. */
 export function writeAssignments(w: MarkdownWriter, kind: Inline, fields: Fields): void {
   for (const name of fields.keys()) {
     const text = scalarText(fields.peek(name));
@@ -187,7 +188,7 @@ export function writeAssignments(w: MarkdownWriter, kind: Inline, fields: Fields
   }
 }
 
-/** The value, unless its name promises a secret. */
+/** Returns the value, or a placeholder if the name marks it as secret. */
 export function shownValue(name: string | null, text: string | null): Inline | null {
   if (text === null) return null;
   return isSecretValue(name ?? "", text) ? HIDDEN_VALUE : (code(text) ?? md`empty`);

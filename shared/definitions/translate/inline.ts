@@ -1,26 +1,27 @@
 /**
- * Text within one line of Markdown, and what is put together from it. Author's text becomes `Inline` through the functions
- * here, or a `Passage` through those of `passage.ts`, and in no other way, so the compiler refuses text that is not escaped.
+ * Text within one line of Markdown, and functions that combine such text. An author's text becomes `Inline` only through the
+ * functions of this file, or a `Passage` through those of `passage.ts`. The compiler therefore rejects text that is not
+ * escaped.
  */
 
-/** Markdown for part of a line: no line break, nothing that would open or close a construct of ours. */
+/** Markdown for a part of a line. It has no line breaks, and cannot open or close the translator's own markup. */
 export type Inline = string & { readonly inline: unique symbol };
 
 /**
- * Author's text of several lines. It may hold paragraphs, lists and fences, all of which end within it. It cannot be
- * part of a heading or a table cell.
+ * An author's text of several lines. It may contain paragraphs, lists and fences, which all end within the passage. It cannot
+ * be part of a heading or a table cell.
  */
 export interface Passage {
-  /** The first line; empty if the passage begins with a list or a fence. */
+  /** The first line; empty if the passage starts with a list or a fence. */
   readonly lead: Inline;
-  /** The other lines, one at least, as they are written at the indentation of the first. */
+  /** The other lines, at least one, indented relative to the first line. */
   readonly below: readonly string[];
 }
 
-/** Author's prose: of one line, or of several. */
+/** An author's prose, of one or several lines. */
 export type Prose = Inline | Passage;
 
-/** Template for our own words; what is put in is escaped already. Null if any of it is null. */
+/** Template for the translator's own text. The values must be escaped already. Returns null if any value is null. */
 export function md(parts: TemplateStringsArray, ...values: readonly (Inline | number)[]): Inline;
 export function md(parts: TemplateStringsArray, ...values: readonly (Prose | number)[]): Prose;
 export function md(
@@ -36,7 +37,7 @@ export function md(parts: TemplateStringsArray, ...values: readonly (Prose | num
   return compose(pieces.map((piece) => (typeof piece === "number" ? String(piece) : piece)));
 }
 
-/** A passage may follow words, but what follows a passage is a paragraph of its own. */
+/** Joins words and passages. Words may precede a passage in its paragraph, but words after a passage start a new paragraph. */
 function compose(pieces: readonly (string | Passage)[]): Prose {
   let lines: readonly string[] = [];
   let words = "";
@@ -48,7 +49,7 @@ function compose(pieces: readonly (string | Passage)[]): Prose {
     const { lead, below } = piece;
     const [first = ""] = below;
     lines = startParagraph(lines, lead === "" ? introduce(words) : words, lead);
-    // Only a list that begins with 1 may follow a paragraph without a blank line.
+    // Only a list that starts with 1 may follow a paragraph without a blank line.
     if (lead === "" && lines.at(-1) !== "" && /^\d/.test(first) && !first.startsWith("1) "))
       lines = [...lines, ""];
     lines = [...lines, ...below];
@@ -59,44 +60,44 @@ function compose(pieces: readonly (string | Passage)[]): Prose {
   return { lead: lead as Inline, below };
 }
 
-/** The lines before and the first line of a paragraph, or a blank line if a list or a fence comes next. */
+/** Returns the previous lines and the first line of a new paragraph. The paragraph is a blank line if a list or a fence follows. */
 function startParagraph(before: readonly string[], words: string, lead: string): readonly string[] {
   if (before.length === 0) return [`${words}${lead}`];
   const first = `${words.replace(/^[\s,;:–.]+/, "")}${lead}`;
   return first === "" ? [...before, ""] : [...before, "", escapeLineStart(first)];
 }
 
-/** Ends words before a list or a fence with a colon. */
+/** Ends the words before a list or a fence with a colon. */
 function introduce(words: string): string {
   const text = words.replace(/[\s,:–]+$/, "");
   return text === "" ? "" : `${text}:`;
 }
 
-/** Author's prose in one line, its white space collapsed; null for blank text and for none. */
+/** Returns an author's prose on one line, with collapsed whitespace; null for blank or missing text. */
 export function prose(text: string | null): Inline | null {
   const line = collapse(text ?? "");
   return line === "" ? null : (escapeMarkup(line, false) as Inline);
 }
 
-/** Author's text as a bold label. */
+/** Returns an author's text as a bold label. */
 export function strong(text: string | null): Inline | null {
   const line = collapse(text ?? "");
   return line === "" ? null : (`**${escapeMarkup(line, true)}**` as Inline);
 }
 
-/** Author's text to be taken literally, between more backticks than it holds in a row. */
+/** Returns an author's text as a code span, with more backticks than the longest run in the text. */
 export function code(text: string | null): Inline | null {
   const line = printable(text ?? "")
     .replace(/[\n\t\u2028\u2029]+/g, " ")
     .trim();
   if (line === "") return null;
   const ticks = "`".repeat(longestBacktickRun(line) + 1);
-  // An exclamation mark before a backtick makes some agents run what follows: the padding keeps them apart.
+  // Some agents run a command after an exclamation mark and a backtick. The padding separates the two characters.
   const pad = /^`|[`!]$/.test(line) ? " " : "";
   return `${ticks}${pad}${line}${pad}${ticks}` as Inline;
 }
 
-/** Joins what is there; `null` when nothing is. */
+/** Joins the parts that are not null. Returns `null` if all parts are null. */
 export function join(parts: readonly (Inline | null)[], separator: string): Inline | null;
 export function join(parts: readonly (Prose | null)[], separator: string): Prose | null;
 export function join(parts: readonly (Prose | null)[], separator: string): Prose | null {
@@ -106,7 +107,7 @@ export function join(parts: readonly (Prose | null)[], separator: string): Prose
   return compose(present.flatMap((part, index) => (index === 0 ? [part] : [separator, part])));
 }
 
-/** `a, b and c`. */
+/** Returns a list in words, such as `a, b and c`. */
 export function listed(parts: readonly (Inline | null)[], conjunction: "and" | "or" = "and"): Inline | null {
   const present = parts.filter((part) => part !== null);
   const last = present.pop();
@@ -114,7 +115,7 @@ export function listed(parts: readonly (Inline | null)[], conjunction: "and" | "
   return present.length === 0 ? last : (`${present.join(", ")} ${conjunction} ${last}` as Inline);
 }
 
-/** Ends a sentence that the author left open. */
+/** Adds a period if the sentence has no end. */
 export function sentence(text: Inline | null): Inline | null;
 export function sentence(text: Prose | null): Prose | null;
 export function sentence(text: Prose | null): Prose | null {
@@ -122,14 +123,14 @@ export function sentence(text: Prose | null): Prose | null {
   return (/[.!?:…]["'”’)]?$/.test(text) ? text : `${text}.`) as Inline;
 }
 
-/** Length of the longest row of backticks. */
+/** Returns the length of the longest run of backticks. */
 export function longestBacktickRun(text: string): number {
   let longest = 0;
   for (const run of text.match(/`+/g) ?? []) longest = Math.max(longest, run.length);
   return longest;
 }
 
-/** Text without lone surrogates and without control characters other than tab and line feed. */
+/** Returns the text without lone surrogates, and without control characters except tab and line feed. */
 export function printable(text: string): string {
   return text
     .toWellFormed()
@@ -137,9 +138,9 @@ export function printable(text: string): string {
     .replace(/(?![\n\t])\p{Cc}/gu, "");
 }
 
-/** One line: every run of white space becomes one space. */
+/** Returns the text on one line. Every run of whitespace becomes one space. */
 export function collapse(text: string): string {
-  // Most text is one clean line already.
+  // A shortcut, because most text is already one clean line.
   if (!/[^ -~]| {2}|^ | $/.test(text)) return text;
   return printable(text.replace(/[\v\f\u0085]/g, " "))
     .replace(/\s+/g, " ")
@@ -148,10 +149,10 @@ export function collapse(text: string): string {
 
 const BLOCK_STARTS = "#-+*>~|_=[0123456789";
 
-/** Escapes what would begin another kind of block if the finished line stood at the start of one. */
+/** Escapes text at the start of a line that would start another kind of block. */
 export function escapeLineStart(line: string): string {
   if (!BLOCK_STARTS.includes(line.charAt(0))) return line;
-  // A bold label is no bullet.
+  // A bold label is not a bullet.
   if (/^\*\*[^*\s]/.test(line)) return line;
   const number = /^\d{1,9}(?=[.)](?:\s|$))/.exec(line);
   if (number) return `${number[0]}\\${line.slice(number[0].length)}`;
@@ -163,12 +164,12 @@ export function escapeLineStart(line: string): string {
 }
 
 const PUNCTUATION = /[!-/:-@[-`{-~]/;
-/** What `escapeMarkup` has to look at; most text has none of it and is returned as it is. */
+/** Characters that `escapeMarkup` may have to escape. Most text contains none of them and is returned unchanged. */
 const SUSPICIOUS = /[\\`<*{]/;
 
 /**
- * Escapes HTML, backticks that open no code span of their own and, in a label, asterisks. Code spans, escapes and
- * `{{ … }}` templates of the author are left as they are.
+ * Escapes HTML, backticks that do not open a code span, and asterisks in labels. The author's code spans, escapes and `{{ …
+ * }}` templates stay unchanged.
  */
 function escapeMarkup(line: string, isLabel: boolean): string {
   if (!SUSPICIOUS.test(line)) return line;
@@ -198,12 +199,12 @@ function escapeMarkup(line: string, isLabel: boolean): string {
 function mustEscape(char: string, next: string, isLabel: boolean): boolean {
   if (char === "`") return true;
   if (char === "<") return /[A-Za-z/!?]/.test(next);
-  // A last backslash would escape whatever we write behind it.
+  // A backslash at the end would escape the text that the translator writes after it.
   if (char === "\\") return next === "";
   return isLabel && char === "*";
 }
 
-/** Start → end of every code span and template, found in one pass each. */
+/** Returns the start and end of every code span and template. Finds each kind in one pass. */
 function findSpans(line: string, isLabel: boolean): Map<number, number> {
   const spans = new Map<number, number>();
   addCodeSpans(line, spans);
@@ -221,7 +222,7 @@ function addCodeSpans(line: string, spans: Map<number, number>): void {
   for (const run of runs) {
     if (run.at < free || isEscaped(line, run.at)) continue;
     const same = positions.get(run.length) ?? [];
-    // Runs are taken in order, so those before this one are done with.
+    // Runs are processed in order, so earlier runs are no longer needed.
     while (same[0] !== undefined && same[0].at <= run.at) same.shift();
     const close = same[0];
     if (close === undefined) continue;

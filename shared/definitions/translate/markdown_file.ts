@@ -1,4 +1,4 @@
-/** The frame of every rendered definition: front matter, title, sections, and everything that no section covers. */
+/** The frame of every rendered definition: front matter, title, sections, and all values that no section handles. */
 import { toRecord } from "../../plain_values.ts";
 import { titleCase } from "../interface_fields.ts";
 import type { DefinitionSource } from "../parse_definition.ts";
@@ -10,7 +10,7 @@ import { passage } from "./passage.ts";
 
 export type TranslatableDefinition = Pick<DefinitionSource, "type" | "name" | "version" | "body">;
 
-/** A definition with what every kind needs. */
+/** A definition with the fields that every type has. */
 export interface Source {
   name: string;
   version: string;
@@ -22,7 +22,7 @@ export interface Source {
 /** Keys of the interface that the registry shows beside the text. */
 const REGISTRY_KEYS = ["name", "version", "domain", "subdomain", "tags"] as const;
 
-/** Reads what every kind has. The description is empty if it is missing. */
+/** Reads the fields that every type has. The description is empty if it is missing. */
 export function readSource({ type, name, version, body: map }: TranslatableDefinition): Source {
   const body = new Fields(toRecord(map), type);
   const block = body.map("interface");
@@ -30,10 +30,10 @@ export function readSource({ type, name, version, body: map }: TranslatableDefin
   return { name, version, body, interface: block, description: block.text("description") ?? "" };
 }
 
-/** Writes one part of the text. */
+/** Writes a section of the text. */
 export type MarkdownSection<Of extends Source = Source> = (w: MarkdownWriter, source: Of) => void;
 
-/** Returns the section about one block: its heading, what `write` writes, and then the unread fields. */
+/** Returns the section of a block: the heading, the output of `write`, and the unread fields. */
 export function block<Of extends Source>(
   key: string,
   heading: Inline,
@@ -48,18 +48,21 @@ export function block<Of extends Source>(
   };
 }
 
-/** The description as the first paragraph. */
+/** Writes the description as the first paragraph. */
 export function writeDescription(w: MarkdownWriter, { description }: Source): void {
   w.paragraph(passage(description));
 }
 
-/** Renders the file. Values of the front matter that are null are left out; `meta` is the author's own. */
+/**
+ * Renders the file. Null values are omitted from the front matter. `meta` is not rendered, because it contains the author's
+ * notes.
+ */
 export function renderFile<Of extends Source>(
   source: Of,
   frontMatter: readonly (readonly [key: string, value: string | null])[],
   sections: readonly MarkdownSection<Of>[],
 ): string {
-  // JSON strings are YAML, too. White space is collapsed before, so no reader finds a line break in one.
+  // JSON strings are also valid YAML. Whitespace is collapsed first, so no value contains a line break.
   const lines = frontMatter.flatMap(([key, value]) =>
     value === null ? [] : [`${key}: ${JSON.stringify(collapse(value))}`],
   );
@@ -73,8 +76,8 @@ export function renderFile<Of extends Source>(
 }
 
 /**
- * Returns a rendered file without the `version` line of its front matter. Every agent carries its own version, so two
- * renderings of the same text differ in that line.
+ * Returns a rendered file without the `version` line of its front matter. Renderings of the same text in different versions
+ * differ only in this line, because agents contain their version.
  */
 export function withoutVersion(markdown: string): string {
   const end = markdown.indexOf("\n---\n") + 1;

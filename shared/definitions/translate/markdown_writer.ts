@@ -1,9 +1,9 @@
-/** Writes Markdown block by block, so that headings are never empty and lists never merge with their neighbours. */
+/** Writes Markdown block by block. No heading is left empty, and lists do not merge with adjacent lists. */
 import { escapeLineStart, type Inline, md, type Prose, printable } from "./inline.ts";
 import { fenceLines } from "./passage.ts";
 import { TranslationFailure } from "./translation_failure.ts";
 
-/** Largest rendered text, in bytes of UTF-8. */
+/** The maximum size of the rendered text, in bytes of UTF-8. */
 export const MAX_RENDERED_BYTES = 1_048_576;
 
 type BlockKind = "none" | "bullet" | "number" | "block";
@@ -16,7 +16,7 @@ export class MarkdownWriter {
   /** Headings that have no content yet. */
   #pending: { level: number; text: Inline }[] = [];
 
-  /** A heading that appears as soon as something is written below it; never, when nothing is. */
+  /** Adds a heading, which is written with the first content below it. Without content, the heading is omitted. */
   heading(level: number, text: Inline): void {
     this.#pending = this.#pending.filter((heading) => heading.level < level);
     this.#pending.push({ level, text });
@@ -28,12 +28,12 @@ export class MarkdownWriter {
     for (const line of linesOf(text)) this.#write(line);
   }
 
-  /** Stands in for content when nothing was written below the last heading, whose text would be lost. */
+  /** Writes a paragraph if the last heading has no content, because the text of the heading would otherwise be lost. */
   unlessWritten(text: Inline): void {
     if (this.#pending.length > 0) this.paragraph(text);
   }
 
-  /** `children` writes what belongs to the item: nested lists and fences. */
+  /** Writes a bullet. `children` writes the nested lists and fences of the item. */
   bullet(text: Prose | null, children?: () => void): void {
     if (text === null) return;
     this.#open("bullet");
@@ -43,27 +43,27 @@ export class MarkdownWriter {
   checkbox(text: Prose | null): void {
     if (text === null) return;
     this.#open("bullet");
-    // A box needs words behind it.
+    // A checkbox needs text after it.
     const isBare = typeof text === "object" && text.lead === "";
     const [first = "", ...below] = linesOf(isBare ? md`All of this: ${text}` : text, false);
     this.#item("- ", [`[ ] ${first}`, ...below]);
   }
 
-  /** `number` is 1 for the first item of a list. */
+  /** Writes a numbered item. `number` is 1 for the first item of a list. */
   numbered(number: number, text: Prose | null, children?: () => void): void {
     if (text === null) return;
     this.#open("number");
     this.#item(`${number}. `, linesOf(text), children);
   }
 
-  /** A paragraph and a bullet for each text; neither when there is no text. */
+  /** Writes a paragraph and a bullet for each text. Writes nothing if there are no texts. */
   bullets(lead: Inline | null, texts: readonly (Prose | null)[]): void {
     if (texts.every((text) => text === null)) return;
     this.paragraph(lead);
     for (const text of texts) this.bullet(text);
   }
 
-  /** Rows without any content are left out, and so are a table without rows and columns that stay empty. */
+  /** Writes a table. Omits empty rows and empty columns, and the whole table if all rows are empty. */
   table(header: readonly string[], rows: readonly (readonly (Inline | null)[])[]): void {
     const full = rows.filter((row) => row.some((cell) => cell !== null));
     const columns = header
@@ -76,7 +76,7 @@ export class MarkdownWriter {
     for (const row of full) this.#row(columns.map((column) => escapePipes(row[column] ?? "")));
   }
 
-  /** Text to be read exactly as it stands, in a fence longer than any row of backticks inside. */
+  /** Writes literal text in a fence that is longer than any run of backticks in the text. */
   fence(text: string | null, language = ""): void {
     const body = printable(text ?? "")
       .replace(/^\n+/, "")
@@ -87,7 +87,7 @@ export class MarkdownWriter {
     for (const line of fenceLines(body.split("\n"), info)) this.#write(line);
   }
 
-  /** Everything written, with one line feed at the end. */
+  /** Returns the whole text, with one line feed at the end. */
   toString(): string {
     return `${this.#lines.join("\n")}\n`;
   }
@@ -103,11 +103,11 @@ export class MarkdownWriter {
     this.#last = last;
   }
 
-  /** Prepares for a block: writes the headings that wait for it and the blank line before it. */
+  /** Starts a block: writes the pending headings and the blank line before the block. */
   #open(kind: BlockKind): void {
     if (this.#pending.length > 0) this.#writeHeadings();
     const isNextItem = kind === this.#last && kind !== "block";
-    // A blank line inside an item would set its whole list apart.
+    // A blank line within an item would turn the whole list into a loose list.
     if (!isNextItem && this.#indent === "") this.#blank();
     this.#last = kind;
   }
@@ -147,12 +147,12 @@ export function markdownTooLarge(): TranslationFailure {
   return new TranslationFailure("too_large", "", "The rendered text is larger than 1 MiB");
 }
 
-/** Keeps a heading's own number signs at its end from being taken for its closing ones. */
+/** Escapes number signs at the end of a heading, which Markdown would read as a closing sequence. */
 function escapeHeading(text: Inline): string {
   return text.replace(/(?<!#)(#+)$/, "\\$1");
 }
 
-/** Every `|` gets a backslash unless it has one, so that a row keeps its number of cells. */
+/** Escapes every unescaped `|`, so that the number of cells in a row stays the same. */
 function escapePipes(cell: string): string {
   return cell.replace(/\\.|\|/g, (found) => (found === "|" ? "\\|" : found));
 }

@@ -1,6 +1,6 @@
 /**
- * Author's text of several lines: it keeps its paragraphs, lists and fences. They are read as CommonMark reads them and
- * written again, so none of them reaches beyond the passage. Everything else, such as a heading or a quote, stays text.
+ * Converts an author's text of several lines, and keeps its paragraphs, lists and fences. They are parsed as CommonMark and
+ * written again, so none of them extends beyond the passage. All other markup, such as headings and quotes, stays plain text.
  */
 import {
   code,
@@ -14,14 +14,14 @@ import {
 } from "./inline.ts";
 import { type Block, type Item, isBlank, readBlocks } from "./read_blocks.ts";
 
-/** Author's prose, in one line if it is one; null for blank text and for none. */
+/** Returns an author's prose as a passage, or on one line if it has only one. Returns null for blank or missing text. */
 export function passage(text: string | null): Prose | null {
   if (text === null || !/[\n\r]/.test(text)) return prose(text);
   const lines = visibleLines(text);
   if (lines.length <= 1) return prose(text);
   const blocks = readBlocks(lines);
   const [first, ...others] = blocks;
-  // Nothing but markers of empty lists.
+  // The text contains only markers of empty lists.
   if (first === undefined) return prose(text);
   if (first.kind !== "paragraph") return { lead: "" as Inline, below: render(blocks) };
   const [lead = "", ...rest] = first.lines;
@@ -30,33 +30,36 @@ export function passage(text: string | null): Prose | null {
   return below.length === 0 ? (lead as Inline) : { lead: lead as Inline, below };
 }
 
-/** Author's text to be taken literally, in a fence if it has several lines; null for blank text and for none. */
+/** Returns an author's literal text, in a fence if it has several lines. Returns null for blank or missing text. */
 export function snippet(text: string | null): Prose | null {
   const lines = text !== null && /[\n\r]/.test(text) ? visibleLines(text) : [];
   if (lines.length <= 1) return code(text);
   return { lead: "" as Inline, below: fenceLines(lines.map(printable), "") } satisfies Passage;
 }
 
-/** Lines of text as they stand, between fences that are longer than any row of backticks inside. */
+/** Returns the lines between fences that are longer than any run of backticks in the lines. */
 export function fenceLines(body: readonly string[], info: string): string[] {
   const longest = body.reduce((length, line) => Math.max(length, longestBacktickRun(line)), 0);
   const fence = "`".repeat(Math.max(3, longest + 1));
   return [`${fence}${info}`, ...body, fence];
 }
 
-/** The lines without blank ones at both ends. */
+/** Returns the lines without blank lines at both ends. */
 function visibleLines(text: string): string[] {
   const lines = text.toWellFormed().split(/\r\n?|\n/);
   const first = lines.findIndex((line) => !isBlank(line));
   return first === -1 ? [] : lines.slice(first, lines.findLastIndex((line) => !isBlank(line)) + 1);
 }
 
-/** A line within a paragraph: it could also turn the one before into the head of a table. */
+/** Escapes a line within a paragraph. It could also turn the previous line into the header of a table. */
 function escapeContinuation(line: string): string {
   return /^[-:|][-:| \t]*$/.test(line) ? `\\${line}` : escapeLineStart(line);
 }
 
-/** The lines of blocks; the author's blank lines between them stay, and those that Markdown needs are added. */
+/**
+ * Returns the lines of blocks. The author's blank lines between blocks are kept, and the blank lines that Markdown requires
+ * are added.
+ */
 function render(blocks: readonly Block[]): string[] {
   const lines: string[] = [];
   for (const [index, block] of blocks.entries()) {
@@ -70,7 +73,7 @@ function render(blocks: readonly Block[]): string[] {
 function needsBlankLine(before: Block, block: Block): boolean {
   if (before.kind === "list") return true;
   if (before.kind === "fence" || block.kind === "fence") return false;
-  // A paragraph ends at a bullet, and at a number only if it is the first.
+  // A bullet ends a paragraph. A numbered item does so only if its number is 1.
   return block.kind === "paragraph" || !["* ", "1) "].includes(block.items[0]?.marker ?? "");
 }
 

@@ -1,4 +1,4 @@
-/** Numbers and flags in words, as people read them. */
+/** Formats numbers and flags as words. */
 import { type Inline, md } from "./inline.ts";
 
 const UNITS = [
@@ -7,27 +7,30 @@ const UNITS = [
   { ms: 1000, name: "second" },
 ] as const;
 
-/** `300000` → `5 minutes`; never rounded. */
+/** Formats a duration without rounding: `300000` becomes `5 minutes`. */
 export function duration(ms: number | null): Inline | null {
   if (ms === null) return null;
   const unit = UNITS.find((candidate) => ms >= candidate.ms && ms % candidate.ms === 0);
   return unit ? plural(ms / unit.ms, unit.name) : md`${ms} ms`;
 }
 
-/** `1 time`, `2 times`. */
+/** Formats a count and a noun: `1 time`, `2 times`. */
 export function plural(count: number | null, noun: string): Inline | null {
   if (count === null) return null;
   return `${count} ${noun}${count === 1 ? "" : "s"}` as Inline;
 }
 
-/** How often to try again; null for no retries. Then `readDelay` is not called, so that the delay stays among the leftovers. */
+/**
+ * Formats the number of retries; null for no retries. Without retries, `readDelay` is not called, so that the delay stays
+ * among the leftovers.
+ */
 export function retries(times: number | null, readDelay: () => number | null): Inline | null {
   if (times === null || times <= 0) return null;
   const again = md`If it fails, try ${plural(times, "more time")} at most`;
   return md`${again}, ${duration(readDelay())} apart` ?? again;
 }
 
-/** Words for a span of scores, both ends included. */
+/** Formats a range of scores, including both ends. */
 export function scoreRange(min: number | null, max: number | null): Inline | null {
   if (min === max) return md`${min}`;
   return md`${min}–${max}` ?? md`${min} and above` ?? md`${max} and below`;
@@ -38,7 +41,7 @@ export function requiredOrOptional(isRequired: boolean | null): Inline | null {
   return isRequired ? md`required` : md`optional`;
 }
 
-/** `yes`, `no`, `null` when the author did not say. */
+/** Returns `yes` or `no`, or null if the author did not specify the flag. */
 export function yesNo(flag: boolean | null): Inline | null {
   if (flag === null) return null;
   return flag ? md`yes` : md`no`;

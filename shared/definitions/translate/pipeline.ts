@@ -1,4 +1,4 @@
-/** Runtime Markdown of pipelines. */
+/** Renders pipelines as runtime Markdown. */
 import { toRecord } from "../../plain_values.ts";
 import { readSequence } from "./dependency_levels.ts";
 import { type DocumentMap, Fields } from "./field_reader.ts";
@@ -38,7 +38,7 @@ export function renderPipeline(source: Source): string {
   return renderFile({ ...source, stages, levels }, frontMatter, SECTIONS);
 }
 
-/** Fails with `unknown_kind`, or with `bad_reference` for a pipeline that is not named by text. */
+/** Writes the triggers. Fails with `unknown_kind`, or with `bad_reference` if the name of a pipeline is not a text. */
 function writeTriggers(w: MarkdownWriter, { body }: Source): void {
   const triggers = body.raw("triggers") ?? [];
   if (!Array.isArray(triggers)) throw unknownKind("pipeline.triggers");
@@ -151,7 +151,7 @@ function listVariables(environment: Fields): (Inline | null)[][] {
   });
 }
 
-/** Variables written as one map. */
+/** Returns the rows of variables that are written as a map. */
 function mappedVariables(environment: Fields): (Inline | null)[][] {
   const variables = environment.map("variables");
   return variables.keys().map((name) => [code(name), shownValue(name, variables.text(name))]);
@@ -165,13 +165,13 @@ function listSecrets(environment: Fields): (Inline | null)[][] {
       listed(secret.codes("stages")),
       join([secret.prose("provider"), secret.code("path")], ", "),
     ];
-    // Any other field of a secret may be its value.
+    // Any other field of a secret may contain its value.
     secret.discard();
     return row;
   });
 }
 
-/** Secrets written as one map, whose values are left out. */
+/** Returns the rows of secrets that are written as a map. Their values are omitted. */
 function mappedSecrets(environment: Fields): (Inline | null)[][] {
   const secrets = environment.map("secrets");
   secrets.discard();

@@ -1,14 +1,17 @@
-/** Reads paragraphs, lists and fences from an author's text, as CommonMark does, in time that grows with the text. */
+/** Reads paragraphs, lists and fences of an author's text as CommonMark does, in linear time. */
 import { collapse, printable, prose } from "./inline.ts";
 
-/** Lists within lists; markers of deeper ones stay text. Bounds the time too: each level reads its lines once. */
+/**
+ * The maximum nesting of lists. Markers of deeper lists stay text. The limit also bounds the time, because each level reads
+ * its lines once.
+ */
 const MAX_DEPTH = 8;
-/** Columns; a line that is indented further is code. */
+/** The indentation in columns from which a line is code. */
 const CODE_INDENT = 4;
 
 interface Paragraph {
   kind: "paragraph";
-  /** Escaped, but for what has a meaning at the start of a line. */
+  /** The lines, escaped except for characters with a meaning at the start of a line. */
   lines: string[];
 }
 
@@ -19,7 +22,7 @@ interface Fence {
 }
 
 export interface Item {
-  /** `* ` or `1) `: the translator's own lists have other markers, so they never continue an author's. */
+  /** `* ` or `1) `. The translator's own lists have other markers, so they never continue an author's list. */
   marker: string;
   blocks: Block[];
   isApart: boolean;
@@ -31,22 +34,22 @@ interface List {
 }
 
 export type Block = (Paragraph | Fence | List) & {
-  /** True after a blank line. */
+  /** True if a blank line precedes the block. */
   isApart?: boolean;
 };
 
-/** True if nothing of the line is visible. */
+/** Returns true if the line has no visible characters. */
 export function isBlank(line: string): boolean {
   return !/[^\s\p{Cc}]/u.test(line);
 }
 
-/** Where a block begins: the column in the author's text, which tabs depend on, and the lists around it. */
+/** The position of a block: its column in the author's text, which tabs depend on, and the number of lists around it. */
 interface Level {
   base: number;
   depth: number;
 }
 
-/** Reads the blocks of lines, outside of any list unless `level` says so. */
+/** Reads the blocks of the lines. Without `level`, they are outside of any list. */
 export function readBlocks(lines: readonly string[], level: Level = { base: 0, depth: 0 }): Block[] {
   const blocks: Block[] = [];
   let isApart = false;
@@ -71,8 +74,8 @@ export function readBlocks(lines: readonly string[], level: Level = { base: 0, d
 }
 
 /**
- * The block that begins at a line, null if nothing of it is visible, and the line behind it. Each reader returns null for a
- * line that begins no block of its kind.
+ * The block that starts at a line, or null if the block has no visible content, and the index of the line after it. Each
+ * reader returns null for a line that starts no block of its kind.
  */
 interface BlockRead {
   block: Paragraph | Fence | List | null;
@@ -93,12 +96,15 @@ function continuesParagraph(line: string, level: Level): boolean {
   return marker === null || !endsParagraph(marker);
 }
 
-/** True for a bullet, and for a number if it is the first. */
+/** Returns true for a bullet, or for a numbered item if its number is 1. */
 function endsParagraph({ text, isEmpty }: Marker): boolean {
   return !isEmpty && (text === "* " || text === "1) ");
 }
 
-/** A line break of the author's own, two spaces or a backslash at the end of a line, becomes a backslash. */
+/**
+ * Escapes the lines of a paragraph. The author's line breaks, two spaces or a backslash at the end of a line, become a
+ * backslash.
+ */
 function escapeLines(lines: readonly string[]): string[] {
   const escaped = lines.flatMap((line, index) => {
     const isLast = index === lines.length - 1;
@@ -107,7 +113,7 @@ function escapeLines(lines: readonly string[]): string[] {
     const text = prose(isBroken && hasBackslash ? line.slice(0, -1) : line);
     return text === null ? [] : [isBroken ? `${text}\\` : text];
   });
-  // A link definition may begin in a line before its colon, and only at the start of a paragraph.
+  // A link definition can start on a line before its colon, but only at the start of a paragraph.
   const [first = "", ...rest] = escaped;
   const mayDefine = first.startsWith("[") && rest.some((line) => line.includes("]:"));
   return [mayDefine ? `\\${first}` : first, ...rest];
@@ -127,7 +133,7 @@ function readIndentedCode(lines: readonly string[], at: number, { base }: Level)
   return { block: { kind: "fence", info: "", body }, next: end };
 }
 
-/** What opens a fence: its character, how many of them, its indentation and what stands behind it. */
+/** The opening of a fence: the characters of the fence, its indentation and the text after it. */
 interface FenceOpening {
   mark: string;
   columns: number;
@@ -149,7 +155,7 @@ function closesFence(line: string, { mark }: FenceOpening, base: number): boolea
   return run.startsWith(mark) && indentOf(line, base).columns < CODE_INDENT;
 }
 
-/** A fence that the author left open ends with the passage, or with its list item. */
+/** Reads a fence. A fence that the author did not close ends with the passage or the list item. */
 function readFence(lines: readonly string[], at: number, { base }: Level): BlockRead | null {
   const opening = openFence(lines[at] ?? "", base);
   if (opening === null) return null;
@@ -160,7 +166,7 @@ function readFence(lines: readonly string[], at: number, { base }: Level): Block
   return { block: body.every(isBlank) ? null : block, next: end + 1 };
 }
 
-/** A language and its options; other words could mean something to the agent that loads the file. */
+/** Returns the language of a fence and its options. Other words could have a meaning for the agent that loads the file. */
 function cleanInfo(info: string): string {
   const words = collapse(info);
   if (/^[\w+#.-][\w+#.,:=/"'{}()[\] -]{0,99}$/.test(words)) return words;
@@ -171,7 +177,7 @@ function cleanInfo(info: string): string {
 interface Marker {
   text: string;
   isEmpty: boolean;
-  /** Columns before the marker, and before what follows it. */
+  /** The columns before the marker, and the columns before the item's content. */
   indent: number;
   content: number;
 }
@@ -191,7 +197,7 @@ function readMarker(line: string, { base, depth }: Level): Marker | null {
   return { text, isEmpty, indent, content };
 }
 
-/** `---`, `* * *`: a line across the page, not a list. */
+/** Returns true for a horizontal rule, such as `---` or `* * *`. */
 function isRule(line: string, sign: string): boolean {
   if (sign !== "-" && sign !== "*") return false;
   const signs = line.replace(/[ \t]+/g, "");
@@ -225,7 +231,10 @@ function readList(lines: readonly string[], at: number, level: Level): BlockRead
   return { block: items.length === 0 ? null : { kind: "list", items }, next };
 }
 
-/** The lines of an item without its indentation, and where they end: before blank lines that belong to no item. */
+/**
+ * Returns the lines of an item without its indentation, and the end of the item. The item ends before blank lines that belong
+ * to no item.
+ */
 function readItem(
   lines: readonly string[],
   at: number,
@@ -248,7 +257,10 @@ function readItem(
   return { lines: item.lines, end };
 }
 
-/** The line without the item's indentation; null if it is not part of the item. A lazy line gets `lazyIndent`. */
+/**
+ * Returns the line without the item's indentation, or null if it is not part of the item. A lazy continuation line gets
+ * `lazyIndent`.
+ */
 function lineInside(
   line: string,
   { marker, ...level }: Level & { marker: Marker },
@@ -260,10 +272,10 @@ function lineInside(
   return lazyIndent !== null && !beginsBlock ? `${lazyIndent}${line.trimStart()}` : null;
 }
 
-/** The lines of an item, and what is open after them, even inside nested lists: a paragraph, a fence, or neither. */
+/** The lines of an item, and the block that is open after them, even within nested lists: a paragraph, a fence, or none. */
 class ItemLines {
   readonly lines: string[] = [];
-  /** Columns where the contents of the open lists begin, outermost first. */
+  /** The columns at which the contents of the open lists start, outermost first. */
   readonly #columns: number[] = [0];
   readonly #level: Level;
   #fence: FenceOpening | null = null;
@@ -290,8 +302,8 @@ class ItemLines {
   }
 
   /**
-   * Before a line that goes on with the open paragraph: so deep in its lists that it begins no block of its own. Null without
-   * one. Tabs, because each list reads the indentation again.
+   * The indentation of a line that lazily continues the open paragraph; null if no paragraph is open. It is so deep that the
+   * line starts no new block. It consists of tabs, because each list reads the indentation again.
    */
   get lazyIndent(): string | null {
     return this.isParagraph ? "\t".repeat(Math.ceil(this.#column / CODE_INDENT) + 2) : null;
@@ -305,7 +317,7 @@ class ItemLines {
     return stripIndent(line, this.#column, this.#level.base);
   }
 
-  /** Reads the first line of a block, behind the markers of the items that begin in it. */
+  /** Reads the first line of a block, after the markers of the items that start on the line. */
   #readStart(line: string): void {
     const base = this.#level.base + this.#column;
     const isCode = indentOf(line, base).columns >= CODE_INDENT;
@@ -323,7 +335,7 @@ class ItemLines {
   }
 }
 
-/** The content of the first line of an item. */
+/** Returns the content of an item's first line. */
 function behindMarker(line: string, marker: Marker, base: number): string {
   const behind = line.replace(/^[ \t]*(?:[-*+]|\d{1,9}[.)])/, "");
   const { columns, length } = indentOf(line, base);
@@ -331,7 +343,10 @@ function behindMarker(line: string, marker: Marker, base: number): string {
   return stripIndent(behind, marker.content - before, base + before);
 }
 
-/** Up to so many columns of white space: in columns, with a tab to every fourth one, and in characters. */
+/**
+ * Measures the whitespace at the start of a line, up to `max` columns. Returns it in columns, with a tab stop at every fourth
+ * column, and in characters.
+ */
 function indentOf(
   line: string,
   base: number,
@@ -348,7 +363,7 @@ function indentOf(
   return { columns: column - base, length };
 }
 
-/** Takes up to so many columns of white space away; the rest of a tab becomes spaces. */
+/** Removes up to `columns` columns of whitespace. The rest of a tab becomes spaces. */
 function stripIndent(line: string, columns: number, base: number): string {
   const taken = indentOf(line, base, columns);
   return `${" ".repeat(Math.max(0, taken.columns - columns))}${line.slice(taken.length)}`;

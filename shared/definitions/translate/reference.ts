@@ -5,7 +5,7 @@ import { RANGE_FORMS } from "../version_range.ts";
 import { code, type Inline } from "./inline.ts";
 import { TranslationFailure } from "./translation_failure.ts";
 
-/** `name@range` or `@org/name@range` as code; fails with `bad_reference` for any other form. */
+/** Returns `name@range` or `@org/name@range` as code. Fails with `bad_reference` for any other form. */
 export function readReference(value: unknown, path: string): Inline {
   const text = referenceText(value, path);
   if (parseReference(text) === null) {
@@ -17,7 +17,7 @@ export function readReference(value: unknown, path: string): Inline {
   return readPipelineReference(text, path);
 }
 
-/** Pipelines accept any text. */
+/** Returns a reference of a pipeline as code. Pipelines accept any text. */
 export function readPipelineReference(value: unknown, path: string): Inline {
   const reference = code(referenceText(value, path));
   if (reference === null) throw badReference(path, "A reference must be visible text");

@@ -1,40 +1,43 @@
-/** Removes secrets, addresses and empty values from what is rendered. */
+/** Removes secrets, addresses and empty values from the rendered text. */
 import { isRecord } from "../../plain_values.ts";
 import { scalarText } from "../../yaml/scalars.ts";
 
 type DocumentMap = Readonly<Record<string, unknown>>;
 
-/** Keys whose values are secret wherever they stand: a secret is known by its name only. */
+/** Keys whose values are secret at any depth. A secret can only be recognized by its name. */
 const SECRET_KEY =
   /(?:^|_)(?:secret|password|passwd|passphrase|token|(?:api|access|auth|encryption|master|private|secret|signing)_?key|secret_?key_?base|credentials?|webhook|webhook_?ur[il])$/i;
 /** The fields of a secret that may be shown. */
 const PUBLIC_SECRET_KEYS = new Set(["name", "id", "description", "required", "stages", "provider", "path"]);
 const SHORTEST_SECRET_KEY = "token".length;
-/** Characters at the end of a key that are looked at. */
+/** The number of characters at the end of a key that are checked. */
 const KEY_END_LENGTH = 100;
 
-/** True when the value of such a key must not be shown. */
+/** Returns true if the value of the key must not be shown. */
 function isSecretKey(key: string): boolean {
   if (key.length < SHORTEST_SECRET_KEY) return false;
   const end = key.slice(-KEY_END_LENGTH).replace(/([a-z0-9])([A-Z])/g, "$1_$2");
   return SECRET_KEY.test(end.replace(/[-.\s]/g, "_"));
 }
 
-/** True when the value must not be shown because of its name; a template holds no secret, it only says where one comes from. */
+/** Returns true if a value must not be shown because of its name. A template contains no secret, only the source of one. */
 export function isSecretValue(name: string, text: string): boolean {
   return isSecretKey(name) && !/^\s*(?:\{\{[^{}]*\}\}|\$\{?\w+\}?)\s*$/.test(text);
 }
 
-/** The value of the key without its empty parts and without secrets; `undefined` when nothing is left. */
+/** Returns the value of a key without empty parts and secrets. Returns `undefined` if nothing is left. */
 export function pruneValue(value: unknown, key: string): unknown {
   return prune(value, { key, isBelowSecrets: false });
 }
 
-/** Keys below which no address is shown, whatever shape their value has. */
+/** Keys below which no address is shown, regardless of the type of their value. */
 const ADDRESSED_KEY = /^(?:notifications|channels)$/i;
 const ADDRESS_KEY = /secret|ur[il]$|webhook|endpoint|address|token|key$|header|password|credential|auth/i;
 
-/** The map of a trigger or channel without every key and text that is, or may hold, an address or a secret; at any depth. */
+/**
+ * Returns the map of a trigger or channel without keys and texts that are, or may contain, an address or a secret, at any
+ * depth.
+ */
 export function withoutAddresses(map: DocumentMap): DocumentMap {
   const shown = Object.entries(map).filter(([key, value]) => !ADDRESS_KEY.test(key) && !isAddress(value));
   return Object.fromEntries(shown.map(([key, value]) => [key, cleanAddresses(value)]));
@@ -51,7 +54,7 @@ function isAddress(value: unknown): boolean {
 
 interface Place {
   key: string;
-  /** Below a key `secrets`, where every value is one. */
+  /** True below a key `secrets`, where every value is a secret. */
   isBelowSecrets: boolean;
 }
 
@@ -70,7 +73,7 @@ function prune(value: unknown, place: Place): unknown {
 }
 
 function pruneList(list: readonly unknown[], place: Place): unknown {
-  // Texts in a list called `secrets` are names.
+  // The texts in a list called `secrets` are names.
   const key = place.isBelowSecrets ? "name" : place.key;
   const items = list.map((item) => prune(item, typeof item === "object" ? place : { ...place, key }));
   const full = items.filter((item) => item !== undefined);

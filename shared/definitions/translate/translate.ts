@@ -1,4 +1,4 @@
-/** From a parsed definition to the Markdown that coding agents read. Pure: the same input gives the same bytes. */
+/** Translates a parsed definition to the Markdown that coding agents read. Pure: the same input gives the same bytes. */
 import type { DefinitionType } from "../../vocabulary.ts";
 import { digest } from "../hash_definition.ts";
 import { renderAgent } from "./agent.ts";
@@ -10,14 +10,17 @@ import { renderPipeline } from "./pipeline.ts";
 import { TranslationFailure, type TranslationFailureReason } from "./translation_failure.ts";
 import { renderWorkflow } from "./workflow.ts";
 
-/** Raised whenever the same definition would give other bytes; the golden files are tied to it. */
+/**
+ * The version of the translator. Increase it whenever the same definition would give other bytes; the golden files depend on
+ * it.
+ */
 export const TRANSLATOR_VERSION = "1.2.8";
 
-/** Why a definition cannot be rendered. */
+/** The reason why a definition cannot be rendered. */
 export interface FailedTranslation {
-  /** `internal` is a fault of ours, all others are ones that the author can mend. */
+  /** `internal` is a fault of the translator. The author can fix all other reasons. */
   reason: TranslationFailureReason | "internal";
-  /** Where in the document, beginning with its root key. */
+  /** The path in the document, starting with its root key. */
   path: string;
   message: string;
 }
@@ -27,7 +30,7 @@ export type Translation =
   | {
       ok: false;
       failures: [FailedTranslation, ...FailedTranslation[]];
-      /** What was thrown, if the reason is `internal`. */
+      /** The error that was thrown, if the reason is `internal`. */
       fault?: unknown;
     };
 
@@ -38,7 +41,7 @@ const RENDERERS: Readonly<Record<DefinitionType, (source: Source) => string>> = 
   pipeline: renderPipeline,
 };
 
-/** Never throws. `promptHash` is `sha256:` and the hex digest of `runtimeMd` in UTF-8. */
+/** Translates a definition. Never throws. `promptHash` is `sha256:` and the hex digest of `runtimeMd` in UTF-8. */
 export function translateDefinition(definition: TranslatableDefinition): Translation {
   const { type } = definition;
   try {
@@ -55,7 +58,10 @@ export function translateDefinition(definition: TranslatableDefinition): Transla
   }
 }
 
-/** The front matter of every type needs a description. If it is missing, the other missing parts are looked for first. */
+/**
+ * Renders a definition. Every type needs a description for the front matter. If it is missing, the failure also lists the
+ * other missing parts.
+ */
 function render(definition: TranslatableDefinition): string {
   const { type } = definition;
   const source = readSource(definition);

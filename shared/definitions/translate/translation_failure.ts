@@ -1,4 +1,4 @@
-/** Why a definition that parses cannot be written as runtime Markdown. */
+/** The reasons why a parsed definition cannot be rendered as runtime Markdown. */
 
 export type TranslationFailureReason =
   | "missing_description"
@@ -18,12 +18,12 @@ export type TranslationFailureReason =
   | "unknown_kind"
   | "too_large";
 
-/** Thrown inside the translator, answered as a value by `translateDefinition`. */
+/** Thrown within the translator. `translateDefinition` returns it as a value. */
 export class TranslationFailure extends Error {
-  /** What else is missing: authors want to know everything at once. */
+  /** The other missing parts, so that authors see all problems at once. */
   others: readonly TranslationFailure[] = [];
   readonly reason: TranslationFailureReason;
-  /** Where in the document, beginning with its root key: `workflow.orchestration.phases[0].steps[1]`. */
+  /** The path in the document, starting with its root key: `workflow.orchestration.phases[0].steps[1]`. */
   readonly path: string;
 
   constructor(reason: TranslationFailureReason, path: string, message: string) {

@@ -1,4 +1,4 @@
-/** Runtime Markdown of workflows. */
+/** Renders workflows as runtime Markdown. */
 import { isRecord, toItems } from "../../plain_values.ts";
 import { scalarFlag, scalarText } from "../../yaml/scalars.ts";
 import { readChecks, readClause, writeChecks, writePreflightList } from "./checks.ts";
@@ -49,14 +49,14 @@ export function renderWorkflow(source: Source): string {
   return renderFile({ ...source, orchestration, phases, levels }, frontMatter, SECTIONS);
 }
 
-/** A model that the front matter cannot name is named in the text. */
+/** Writes the duration, and the model if the front matter cannot name it. */
 function writeFacts(w: MarkdownWriter, source: Source): void {
   w.paragraph(md`Usual duration: ${source.interface.prose("duration")}`);
   if (bareModelAlias(source.interface.peek("model")) === null)
     w.paragraph(md`Model: ${source.interface.code("model")}`);
 }
 
-/** `<target> [--strict boolean]`; `null` without arguments. */
+/** Returns a hint such as `<target> [--strict boolean]`; `null` without arguments. */
 function workflowArgumentHint(body: Fields): string | null {
   const block = body.map("arguments");
   const hints = [
@@ -119,7 +119,7 @@ function writeWorkflowPreflight(w: MarkdownWriter, preflight: Fields): void {
   writeEntries(w, preflight.entries("extraction", "id"), describeExtraction, { lead: md`Then find out:` });
 }
 
-/** Where a value is taken from, by the word in `type`. */
+/** The source of a value, by the word in `type`. */
 const EXTRACTIONS: Readonly<Record<string, (extraction: Fields) => Prose | null>> = {
   command: (extraction) => md`the output of ${extraction.snippet("command")}`,
   env_var: (extraction) => md`the environment variable ${extraction.code("name", "env")}`,
@@ -198,13 +198,13 @@ function writeScore(w: MarkdownWriter, score: Fields, phases: Workflow["phases"]
     const weight = weights.number(id);
     return weight === null ? [] : [{ name: titles.get(id) ?? prose(id), weight }];
   });
-  // Weights are from 0 to 1. Some authors write points, as agents have.
+  // Weights range from 0 to 1. Some authors write points instead, as agents do.
   const arePoints = known.some(({ weight }) => weight > 1);
   const rows = known.map(({ name, weight }) => [name, arePoints ? md`${weight}` : percentage(weight)]);
   w.table(["Phase", "Weight"], rows);
 }
 
-/** 0.07 is 7 and not 7.000000000000001. */
+/** Formats a share in percent. Rounded, because 0.07 * 100 gives 7.000000000000001. */
 function percentage(share: number): Inline {
   return md`${Number((share * 100).toFixed(2))} %`;
 }

@@ -1,4 +1,4 @@
-/** An agent on its way to Markdown: what its type needs, and what does not belong to it. */
+/** Reads an agent for rendering: its type, the blocks that the type requires, and the blocks that do not belong to it. */
 import { toItems, toRecord } from "../../../plain_values.ts";
 import { scalarText } from "../../../yaml/scalars.ts";
 import { humanize } from "../generic_section.ts";
@@ -7,13 +7,13 @@ import type { Source } from "../markdown_file.ts";
 import { TranslationFailure } from "../translation_failure.ts";
 
 interface TypeRules {
-  /** Blocks without which the agent cannot be rendered. */
+  /** Blocks that the agent must have to be rendered. */
   needs: readonly string[];
-  /** Blocks that are kept in the document and left out of the text. */
+  /** Blocks that stay in the document but are omitted from the text. */
   leavesOut: readonly string[];
 }
 
-/** By type; docs/languages.md has the same table. */
+/** The blocks by type of agent. docs/languages.md has the same table. */
 export const AGENT_BLOCKS = {
   validator: { needs: ["scoring", "decisions"], leavesOut: ["tasks", "completion", "rollback", "forecast"] },
   executor: { needs: ["tasks", "completion"], leavesOut: ["scoring", "decisions", "deductions", "forecast"] },
@@ -39,13 +39,13 @@ type TranslatableAgentType = keyof typeof AGENT_BLOCKS;
 
 export interface Agent extends Source {
   type: TranslatableAgentType;
-  /** Ids of scoring categories with their names: other blocks refer to categories by id. */
+  /** The names of the scoring categories by id. Other blocks refer to categories by id. */
   categoryNames: ReadonlyMap<string, string>;
 }
 
 /**
- * Reads the type, and leaves out the blocks that do not belong to it. Fails with `unknown_agent_type`, or with every
- * `missing_block`, `empty_tasks` and `bad_scoring`, in this order.
+ * Reads the type, and omits the blocks that do not belong to it. Fails with `unknown_agent_type`, or with all
+ * `missing_block`, `empty_tasks` and `bad_scoring` failures, in this order.
  */
 export function readAgent(source: Source): Agent {
   const type = readType(source);
@@ -59,7 +59,7 @@ export function readAgent(source: Source): Agent {
   return { ...source, type, categoryNames };
 }
 
-/** Name of the category with the id, or the id in readable words; `null` without an id. */
+/** Returns the name of the category with the id, or a readable form of the id. Returns `null` without an id. */
 export function categoryTitle(agent: Agent, id: string | null): Inline | null {
   return id === null ? null : prose(agent.categoryNames.get(id) ?? humanize(id));
 }
@@ -87,7 +87,7 @@ function readType(source: Source): TranslatableAgentType {
   throw new TranslationFailure("unknown_agent_type", "agent.interface.agentType", message);
 }
 
-/** Lists that need an entry where their block is used. */
+/** Lists that must have an entry if their block is used. */
 const LISTS = [
   { block: "tasks", key: "operations", reason: "empty_tasks" },
   { block: "scoring", key: "categories", reason: "bad_scoring" },

@@ -1,4 +1,4 @@
-/** From a score to a word, and situations in which the agent departs from its usual way. */
+/** Writes the decision words for scores, and the special cases in which the agent works differently. */
 import type { Fields } from "../field_reader.ts";
 import { humanize, writeEntries, writeLeftoverBullets } from "../generic_section.ts";
 import { type Inline, join, listed, md, prose, strong } from "../inline.ts";
@@ -6,7 +6,7 @@ import type { MarkdownWriter } from "../markdown_writer.ts";
 import { scoreRange } from "../phrases.ts";
 import { type Agent, categoryTitle } from "./agent_source.ts";
 
-/** Lowest scores of the upper and the middle band. */
+/** The lowest scores of the upper and the middle band. */
 const PRESETS: Readonly<Record<string, readonly [pass: number, middle: number]>> = {
   low_risk: [60, 40],
   quality_gate: [70, 50],
@@ -34,7 +34,7 @@ export function writeDecision(w: MarkdownWriter, decisions: Fields, agent: Agent
   for (const text of decisions.passages("guidance")) w.paragraph(text);
 }
 
-/** The vocabulary keys that are not used, neither as the key nor as its word. */
+/** Returns the vocabulary keys that are not used, either as a key or as the key's word. */
 export function unusedKeys(vocabulary: Fields, used: ReadonlySet<string | null>): string[] {
   return vocabulary.keys().filter((key) => {
     const word = vocabulary.text(key);
@@ -42,7 +42,7 @@ export function unusedKeys(vocabulary: Fields, used: ReadonlySet<string | null>)
   });
 }
 
-/** The word for `positive`, `negative` and the like; another key stands for itself. */
+/** Returns the word for a key such as `positive` or `negative`. A key without a word is its own word. */
 function decisionWord(agent: Agent, key: string | null): Inline | null {
   if (key === null) return null;
   return agent.body.map("decisions").map("vocabulary").strong(key) ?? strong(key);
@@ -68,7 +68,7 @@ function bandRows(agent: Agent, decisions: Fields): (Inline | null)[][] {
   return [...rows, ...others];
 }
 
-/** Without a word of its own the middle band counts as negative. */
+/** Returns a row for each band. Without its own word, the middle band counts as negative. */
 function presetRows(vocabulary: Fields, bands: readonly [pass: number, middle: number]): (Inline | null)[][] {
   const [pass, middle] = bands;
   const word = (key: string): Inline => vocabulary.strong(key) ?? strong(key) ?? md``;

@@ -1,4 +1,7 @@
-/** The tools of an agent in the words of coding agents: `tools` in the front matter, and those that only the host knows. */
+/**
+ * Maps an agent's tools to names of coding agents, for `tools` in the front matter, and lists the tools that only the host
+ * knows.
+ */
 import { type Inline, prose } from "../inline.ts";
 import type { Agent } from "./agent_source.ts";
 
@@ -9,12 +12,13 @@ const RUNTIME_NAMES: ReadonlyMap<string, readonly string[]> = new Map([
   ["Bash", ["Bash"]],
   ["Web", ["WebFetch", "WebSearch"]],
 ]);
-/** Without the key, an agent would get every tool there is. */
+/** The tools to write if the agent names none. Without the key `tools`, an agent would inherit all tools. */
 const READING_TOOLS = "Read, Grep, Glob";
 
 /**
- * Value of `tools` in the front matter; `null` leaves the key out, and then the agent inherits all tools. That is for types
- * that do work and name no tools. Tools that only the host knows never grant others, such as Bash.
+ * Returns the value of `tools` in the front matter. `null` omits the key, so that the agent inherits all tools. It is
+ * returned for executors and generators that name no tools. Tools that only the host knows never grant other tools, such as
+ * Bash.
  */
 export function runtimeTools(agent: Agent): string | null {
   const tools = listTools(agent);
@@ -24,7 +28,7 @@ export function runtimeTools(agent: Agent): string | null {
   return inheritsAll && tools.length === 0 ? null : READING_TOOLS;
 }
 
-/** Tools such as API and MCP, whose name only the host knows. */
+/** Returns the tools whose name only the host knows, such as API and MCP. */
 export function hostTools(agent: Agent): (Inline | null)[] {
   return [...new Set(listTools(agent))].filter((tool) => !RUNTIME_NAMES.has(tool)).map(prose);
 }

@@ -1,4 +1,4 @@
-/** What the agent knows before it begins: terms, standards, what to look for, right and wrong. */
+/** Writes the agent's knowledge: terms, standards, what to check, and right and wrong examples. */
 import { isRecord } from "../../../plain_values.ts";
 import { scalarText } from "../../../yaml/scalars.ts";
 import type { Fields } from "../field_reader.ts";
@@ -51,7 +51,7 @@ function describePattern(pattern: Fields): Prose | null {
   return join([pattern.code("pattern", "regex"), severity, named], " ");
 }
 
-/** A sample of code under a line that says whether to imitate or to report it. */
+/** Writes a code sample below a line that says whether the sample is right or wrong. */
 function writeSample(w: MarkdownWriter, sample: Fields, verdict: Inline): void {
   const severity = md` (${sample.prose("severity")})` ?? md``;
   const language = scalarText(sample.raw("language")) ?? "";
@@ -76,8 +76,8 @@ function writeTaxonomy(w: MarkdownWriter, agent: Agent, knowledge: Fields): void
 const MAX_COLUMNS = 6;
 
 /**
- * Writes a map of scalars as names and meanings, a list of flat maps as one row each. Anything else is left unread,
- * for the generic section.
+ * Writes a map of scalars as a table of names and meanings, and a list of flat maps as a table with one row per map. Other
+ * values stay unread, for the generic section.
  */
 function writeRecords(w: MarkdownWriter, fields: Fields, key: string): void {
   const value = fields.peek(key);

@@ -1,4 +1,4 @@
-/** Why the agent exists, where its responsibility ends, where it works and what it can look at. */
+/** Writes the agent's purpose, the limits of its responsibility, its environment and its data sources. */
 import type { Fields } from "../field_reader.ts";
 import {
   writeAssignments,
@@ -36,7 +36,7 @@ export function writeLimits(w: MarkdownWriter, agent: Agent): void {
   const reach = Object.entries(NATURE).map(([key, sentences]) => nature.known(key, sentences));
   w.bullets(md`How far your claims reach:`, reach);
   writeLeftovers(w, nature);
-  // The section that lists the codes says whether findings carry them.
+  // The section about failure codes says whether findings must have a code.
   mission.skip("taxonomy_mandate");
   writeLeftovers(w, mission);
 }
@@ -80,7 +80,7 @@ export function writeSetting(w: MarkdownWriter, agent: Agent): void {
   writeLeftovers(w, context);
 }
 
-/** A model that the host has no word for, so that the front matter lacks it. */
+/** Returns a model without an alias of the host, which the front matter therefore lacks. */
 function namedModel(agent: Agent): Inline | null {
   const defaults = agent.body.map("defaults");
   return modelAlias(defaults.peek("model")) === null ? defaults.code("model") : null;

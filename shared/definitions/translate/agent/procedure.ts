@@ -1,4 +1,4 @@
-/** How the agent proceeds: ways to think, phases with their steps, a last check. */
+/** Writes the agent's procedure: reasoning steps, phases with their steps, and a final check. */
 import type { Fields } from "../field_reader.ts";
 import { writeCommand, writeLeftoverBullets } from "../generic_section.ts";
 import { join, md } from "../inline.ts";

@@ -1,4 +1,4 @@
-/** What the agent's answer looks like. */
+/** Writes the format of the agent's response. */
 import { isRecord } from "../../../plain_values.ts";
 import { scalarFlag, scalarNumber } from "../../../yaml/scalars.ts";
 import type { Fields } from "../field_reader.ts";
@@ -33,7 +33,7 @@ function describeLength(budget: Fields): Inline | null {
   return both ?? md`Aim for about ${target} tokens.` ?? md`Stay below ${max} tokens.`;
 }
 
-/** A schema is named, or written out in full. */
+/** Writes the name of the schema, or the whole schema. */
 function writeSchema(w: MarkdownWriter, output: Fields): void {
   w.paragraph(md`The answer follows the schema ${output.code("schema")}.`);
   const schema = output.peek("schema");
@@ -43,13 +43,16 @@ function writeSchema(w: MarkdownWriter, output: Fields): void {
   w.fence(JSON.stringify(withTypes(schema), null, 2), "json");
 }
 
-/** Keywords of JSON Schema whose value is a number, is or may be a boolean, or has the schema's own type. */
+/** JSON Schema keywords by the type of their value: a number, a boolean or possibly a boolean, and the schema's own type. */
 const NUMBER_KEYWORDS = /^(?:minimum|maximum|exclusiveM(?:in|ax)imum|multipleOf|(?:min|max)[A-Z]\w*)$/;
 const BOOLEAN_KEYWORDS =
   /^(?:items|uniqueItems|readOnly|writeOnly|deprecated|(?:additional|unevaluated)(?:Items|Properties))$/;
 const VALUE_KEYWORDS = new Set(["default", "const", "enum", "examples"]);
 
-/** Numbers such as `1.0` and `1e3`, and `True`, are text in a document. In a schema, they have to be numbers and booleans. */
+/**
+ * Converts a schema's numbers and booleans. In documents, `1.0`, `1e3` and `True` are text, but a schema must contain numbers
+ * and booleans.
+ */
 function withTypes(schema: unknown): unknown {
   if (Array.isArray(schema)) return schema.map(withTypes);
   if (!isRecord(schema)) return schema;
@@ -65,13 +68,13 @@ function withTypes(schema: unknown): unknown {
   return Object.fromEntries(entries);
 }
 
-/** Converts a value, or each of a list; what is neither stays. */
+/** Converts a value, or each item of a list. Values that cannot be converted stay unchanged. */
 function convert(value: unknown, toScalar: (value: unknown) => number | boolean | null): unknown {
   if (Array.isArray(value)) return value.map((item) => convert(item, toScalar));
   return toScalar(value) ?? withTypes(value);
 }
 
-/** The booleans of YAML that are read as text. */
+/** Converts the booleans of YAML that are read as text. Returns null for other values. */
 function toBoolean(value: unknown): boolean | null {
   return typeof value === "string" && /^(?:True|TRUE|False|FALSE)$/.test(value) ? scalarFlag(value) : null;
 }

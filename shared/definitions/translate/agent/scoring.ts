@@ -1,4 +1,4 @@
-/** How the agent gives points, and what fails at once. */
+/** Writes how the agent assigns points, and which conditions fail automatically. */
 import type { Fields } from "../field_reader.ts";
 import { writeCommand, writeEntries, writeLeftoverBullets } from "../generic_section.ts";
 import { type Inline, join, md, type Prose, sentence } from "../inline.ts";
@@ -14,7 +14,7 @@ export function writeScoring(w: MarkdownWriter, scoring: Fields): void {
     weight: fields.number("weight"),
   }));
   const sum = categories.reduce((total, category) => total + (category.weight ?? 0), 0);
-  // 0.4 + 0.3 + 0.2 + 0.1 is 1 and not 0.9999999999999999.
+  // Rounded, because 0.4 + 0.3 + 0.2 + 0.1 gives 0.9999999999999999.
   const total = Number(sum.toFixed(10));
   const rows = categories.map(({ title, weight }) => [title, md`${weight}`]);
   w.table(["Category", "Weight"], [...rows, [md`**Total**`, md`**${total}**`]]);
@@ -71,7 +71,7 @@ function writeVerification(w: MarkdownWriter, criterion: Fields): void {
   if (tool !== null || command !== null) writeCommand(w, tool ?? md`Check command`, command);
   w.bullet(md`Threshold of the check: ${automation.prose("threshold")}`);
   w.bullet(md`How to judge: ${verification.passage("guidance", "description")}`);
-  // A command says by itself that the check is automated.
+  // A command already shows that the check is automated.
   if (command !== null && verification.peek("method") === "automated") verification.skip("method");
   else w.bullet(md`Kind of check: ${verification.prose("method")}`);
 }

@@ -1,4 +1,4 @@
-/** The input, work and output of an executor or generator. */
+/** Writes the inputs, the work and the outputs of an executor or generator. */
 import { groupByLevel, type Ordered, readOrdered } from "../dependency_levels.ts";
 import type { Fields } from "../field_reader.ts";
 import { writeCommand, writeLeftoverBullets } from "../generic_section.ts";
@@ -36,7 +36,7 @@ export function writeTasks(w: MarkdownWriter, tasks: Fields): void {
   w.table(["Result", "Type", "Format", "Required", "Meaning"], outputs);
 }
 
-/** `array of path`, `enum: users, operators or developers`. */
+/** Returns a type such as `array of path` or `enum: users, operators or developers`. */
 function describeType(fields: Fields): Inline | null {
   const type = fields.prose("type");
   const item = md`of ${fields.prose("itemType", "item_type")}`;
@@ -44,7 +44,7 @@ function describeType(fields: Fields): Inline | null {
   return join([type, item, values], " ");
 }
 
-/** Names that only repeat the id add nothing, but others tell what it is. */
+/** Returns the name and the description. A name may say more than the id. */
 function describeMeaning(fields: Fields): Inline | null {
   return join([fields.prose("name"), fields.prose("description")], ": ");
 }

@@ -1,4 +1,4 @@
-/** Whom a pipeline notifies, what it keeps, and what happens after it has run. */
+/** Writes a pipeline's notifications, artifacts and state, and the actions after a run. */
 import { isRecord } from "../../../plain_values.ts";
 import { Fields } from "../field_reader.ts";
 import { humanize, writeCommand, writeEntries, writeLeftoverBullets } from "../generic_section.ts";
@@ -37,7 +37,7 @@ export function writeArtifacts(w: MarkdownWriter, { body }: Source): void {
   writeEntries(w, body.entries("artifacts", "path"), describeArtifact);
 }
 
-/** A file that a pipeline or a stage keeps. */
+/** Describes an artifact of a pipeline or a stage. */
 export function describeArtifact(artifact: Fields): Prose | null {
   const days = md`kept for ${plural(artifact.number("retention_days"), "day")}`;
   const facts = join([days, requiredOrOptional(artifact.flag("required"))], ", ");
@@ -53,7 +53,7 @@ export function writeState(w: MarkdownWriter, state: Fields): void {
   w.bullet(md`Forget it after ${state.prose("ttl")}`);
   writeEntries(w, state.entries("custom", "name"), (value) => {
     const text = join([value.code("name"), value.literal("value")], ": ");
-    // Without a name and a value, it is left over, and written with the rest of the entry.
+    // Without a name and a value, the entry has no bullet, and its other fields are written as leftovers.
     if (text === null) return null;
     const when = md`, on ${value.prose("on")}` ?? md``;
     return md`Set ${text}${when}`;

@@ -1,4 +1,4 @@
-/** The stages of a pipeline, one by one, and the commands that a pipeline runs itself. */
+/** Writes the stages of a pipeline one by one, and the commands that the pipeline itself runs. */
 import { STAGE_TYPES } from "../../language/pipeline_keys.ts";
 import { describeAfter, type Ordered, writeLevels } from "../dependency_levels.ts";
 import { Fields } from "../field_reader.ts";
@@ -17,7 +17,7 @@ export interface Pipeline extends Source {
   levels: readonly (readonly Ordered[])[];
 }
 
-/** The order of the stages, and the stages one by one. Fails with `empty_stage` or `bad_reference`. */
+/** Writes the order of the stages, then each stage. Fails with `empty_stage` or `bad_reference`. */
 export function writeStages(w: MarkdownWriter, { stages, levels }: Pipeline): void {
   w.heading(2, md`Order`);
   writeLevels(w, levels);
@@ -52,7 +52,7 @@ function writeStage(w: MarkdownWriter, stage: Ordered, stages: readonly Ordered[
   writeLeftoverBullets(w, fields);
 }
 
-/** The approval that a stage needs; `approval: true` is approval by anyone. */
+/** Reads the approval that a stage requires. `approval: true` means approval by anyone. */
 function readApproval(stage: Fields): Fields | Prose | null {
   if (stage.hasMap("approval")) return stage.map("approval");
   const isNeeded = stage.flag("approval");
@@ -123,7 +123,7 @@ function writeApproval(w: MarkdownWriter, approval: Fields | Prose): void {
   const isAlways = approval.flag("required") === true;
   const needed = isAlways ? md`` : (md` if ${approval.code("required")}` ?? md``);
   w.bullet(md`Approval is needed before this stage starts${needed}`, () => {
-    // As code: an at sign in running text makes some agents read the file with that name.
+    // Code spans, because some agents read a file if its name follows an at sign in plain text.
     w.bullet(md`From ${listed(approval.codes("approvers"), "or")}`);
     w.bullet(md`At least ${plural(approval.number("min_approvals"), "approval")}`);
     w.bullet(md`Within ${plural(approval.number("timeout_hours"), "hour")}`);

@@ -1,4 +1,4 @@
-/** The order of a workflow's phases, and the phases one by one. */
+/** Writes the order of a workflow's phases, then each phase. */
 import { isRecord } from "../../../plain_values.ts";
 import { scalarText } from "../../../yaml/scalars.ts";
 import { describeAfter, type Ordered, writeLevels } from "../dependency_levels.ts";
@@ -52,7 +52,7 @@ export function writePhaseOrder(w: MarkdownWriter, { orchestration, phases, leve
   });
 }
 
-/** Fails with `empty_phase`, `bad_step` or `bad_reference`. */
+/** Writes the phases. Fails with `empty_phase`, `bad_step` or `bad_reference`. */
 export function writePhases(w: MarkdownWriter, { phases }: Workflow): void {
   w.heading(2, md`Phases`);
   for (const phase of phases) writePhase(w, phase, phases);
@@ -81,16 +81,16 @@ function writePhase(w: MarkdownWriter, phase: Ordered, phases: readonly Ordered[
   writeLeftoverBullets(w, fields);
 }
 
-/** A longer text is no reference. */
+/** The maximum length of a reference in a message. */
 const MAX_SHOWN = 100;
 
 interface Step {
   text: Inline;
-  /** What else the step says. */
+  /** The other fields of the step; null for an entry of `commands`. */
   fields: Fields | null;
 }
 
-/** References of both forms: `steps`, and the older list `commands`. */
+/** Returns the references of both forms: `steps`, and the older list `commands`. */
 function readSteps(phase: Fields): Step[] {
   const steps = phase.peek("steps") ?? [];
   if (!Array.isArray(steps)) {
