@@ -1,4 +1,4 @@
-/** Describes an exported column, and the functions that declare one in `datasets.ts`. */
+/** The type of an exported column, and the functions that declare columns in `datasets.ts`. */
 
 export const EXPORT_COLUMN_TYPES = [
   "uuid",
@@ -13,21 +13,21 @@ export type ExportColumnType = (typeof EXPORT_COLUMN_TYPES)[number];
 
 export interface ExportColumn {
   column: string;
-  /** Name in JSON and in the CSV header: the camelCase of the column. */
+  /** The name in JSON and in the CSV header: the column's name in camelCase. */
   name: string;
   type: ExportColumnType;
-  /** Whether the table's column takes NULL. In an export, a JSON column may be null even if this is false. */
+  /** True if the table's column allows NULL. An exported JSON column may contain null even if this is false. */
   nullable: boolean;
   description: string;
   /** The allowed values, if the database restricts them. */
   values?: readonly string[];
-  /** Size of an integer; 32 by default. */
+  /** The size of an integer in bits; 32 by default. */
   bits?: 32 | 64;
-  /** The most characters of a text that the database accepts; no limit if omitted. */
+  /** The maximum number of characters that the database accepts; unlimited if omitted. */
   maxLength?: number;
 }
 
-/** `last_seen_run_id` → `lastSeenRunId`. */
+/** Converts a column's name to camelCase: `last_seen_run_id` to `lastSeenRunId`. */
 export function toCamelCase(column: string): string {
   return column.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
 }
@@ -43,18 +43,18 @@ function makers(nullable: boolean) {
   return {
     uuid: maker("uuid"),
     integer: maker("integer"),
-    /** A 64-bit integer. JavaScript is not exact above 2^53. */
+    /** A 64-bit integer. JavaScript numbers are exact only up to 2^53. */
     bigInteger: maker("integer", { bits: 64 }),
     number: maker("number"),
     boolean: maker("boolean"),
     timestamp: maker("timestamp"),
     json: maker("json"),
-    /** Text of at most `maxLength` characters, or of any length. */
+    /** A text of at most `maxLength` characters, or of any length. */
     text: (name: string, description: string, maxLength?: number): ExportColumn => ({
       ...text(name, description),
       ...(maxLength === undefined ? {} : { maxLength }),
     }),
-    /** A text column with a closed list of words. */
+    /** A text column that allows only the given values. */
     word: (name: string, values: readonly string[], description: string): ExportColumn => ({
       ...text(name, description),
       values,
@@ -65,12 +65,12 @@ function makers(nullable: boolean) {
 export const column = makers(false);
 export const nullableColumn = makers(true);
 
-/** Returns whether exported rows may have null in a column; JSON columns always may, because JSON null is a value. */
+/** Returns whether a column may be null in exports. JSON columns always may, because JSON null is a value. */
 export function isNullInExports({ type, nullable }: ExportColumn): boolean {
   return nullable || type === "json";
 }
 
-/** Returns whether a value may have more characters than that. */
+/** Returns whether a value of the column may have more than `length` characters. */
 export function canExceed(
   { type, values, maxLength = Number.POSITIVE_INFINITY }: ExportColumn,
   length: number,

@@ -1,6 +1,6 @@
 /**
- * The eight datasets of an export: the one list of their columns, filters and flags. SQL, CSV header, JSON Schema,
- * OpenAPI, `GET /export/datasets` and `admin import` are all made from it.
+ * The eight datasets of an export, with their columns, filters and flags. SQL, CSV headers, JSON Schema, OpenAPI, `GET
+ * /export/datasets` and `admin import` are derived from this list.
  */
 
 import {
@@ -31,7 +31,7 @@ export const EXPORT_DATASET_NAMES = [
 ] as const;
 export type ExportDatasetName = (typeof EXPORT_DATASET_NAMES)[number];
 
-/** Which hidden rows an export includes (docs/contract.md, Exports). */
+/** The kinds of hidden rows that an export includes (docs/contract.md, Exports). */
 export interface ExportVisibility {
   includeDeleted: boolean;
   includeArchived: boolean;
@@ -39,7 +39,7 @@ export interface ExportVisibility {
   includeResolved: boolean;
 }
 
-/** The query parameters that widen or narrow what is visible, and what each stands for when it is omitted. */
+/** The query parameters that include or exclude rows, with their defaults. */
 export const FLAG_DEFAULTS = {
   include_deleted: false,
   include_archived: false,
@@ -48,7 +48,7 @@ export const FLAG_DEFAULTS = {
 };
 export type VisibilityFlag = keyof typeof FLAG_DEFAULTS;
 
-/** The visibility that a request's flags ask for. */
+/** Returns the visibility for the flags of a request. */
 export function toVisibility(options: Readonly<Partial<Record<VisibilityFlag, boolean>>>): ExportVisibility {
   const flags = { ...FLAG_DEFAULTS, ...options };
   return {
@@ -59,37 +59,37 @@ export function toVisibility(options: Readonly<Partial<Record<VisibilityFlag, bo
   };
 }
 
-/** Returns the flags of a row that has them among other fields. */
+/** Returns only the visibility flags of a row. */
 export function visibilityOf(row: ExportVisibility): ExportVisibility {
   const { includeDeleted, includeArchived, includeSuperseded, includeResolved } = row;
   return { includeDeleted, includeArchived, includeSuperseded, includeResolved };
 }
 
-/** A repeatable query parameter: rows whose column has any of the values. */
+/** A repeatable query parameter that selects rows whose column has one of the values. */
 export interface ExportFilter {
   name: string;
   column: string;
   type: "uuid" | "text";
-  /** The allowed values; others are rejected. */
+  /** The allowed values. Other values are rejected. */
   values?: readonly string[];
 }
 
-/** The filters of a bundle: none. */
+/** The empty filters of a bundle. */
 export const NO_FILTERS: Readonly<Record<string, readonly string[]>> = {};
 
 export interface ExportDataset {
   name: ExportDatasetName;
   table: string;
-  /** The column that `as_of` compares, and the first column of the order, before the id. */
+  /** The column that `as_of` is compared with. Rows are sorted by this column, then by id. */
   timeColumn: "created_at" | "changed_at";
   columns: readonly ExportColumn[];
   filters: readonly ExportFilter[];
   flags: readonly VisibilityFlag[];
-  /** Whether rows belong to an issue, a run, or both. Rows of a hidden parent are hidden too. */
+  /** The parents of the rows: an issue, a run, or both. Rows of a hidden parent are also hidden. */
   parents: readonly (keyof typeof PARENT_KEYS)[];
 }
 
-/** The column that names a row's parent. */
+/** The columns that reference the parent of a row. */
 export const PARENT_KEYS = { issues: "issue_id", runs: "run_id" } as const;
 
 const ISSUE_FLAGS = ["include_deleted", "include_resolved"] as const;

@@ -1,13 +1,13 @@
-/** Makes file names from user input. */
+/** Creates file names from user input. */
 import { normalizeText } from "../characters.ts";
 
 const MAX_NAME_LENGTH = 80;
-/** Names that Windows keeps for devices, with or without an extension. */
+/** Names that Windows reserves for devices, with or without an extension. */
 const WINDOWS_DEVICE = /^(con|prn|aux|nul|com[0-9]|lpt[0-9])(\..*)?$/i;
 
 /**
- * Returns a project's name as a path segment for any system: ASCII letters, digits, `.`, `_` and `-`; never empty,
- * hidden, or a device name. Letters lose their accents: `Café` is `Cafe`.
+ * Returns a project's name as a path segment that every operating system accepts. It consists of ASCII letters, digits, `.`,
+ * `_` and `-`. It is never empty, hidden or a device name. Accents are removed: `Café` becomes `Cafe`.
  */
 export function sanitizeProjectName(name: string): string {
   const sanitized = normalizeText(name, "NFKD")
@@ -19,17 +19,17 @@ export function sanitizeProjectName(name: string): string {
   return sanitized === "" || WINDOWS_DEVICE.test(sanitized) ? "project" : sanitized;
 }
 
-/** Formats a watermark for a file name, to the second: `2026-11-20T100000Z`. */
+/** Formats a watermark for a file name, in seconds: `2026-11-20T100000Z`. */
 export function exportFileStamp(asOf: string): string {
   return asOf.replaceAll(":", "").replace(/\.\d+/, "");
 }
 
-/** Names the file of an organization export. */
+/** Returns the file name of an organization export. */
 export function orgExportFileName({ slug, asOf }: { slug: string; asOf: string }): string {
   return `${slug}-export-${exportFileStamp(asOf)}.zip`;
 }
 
-/** Returns `attachment` with an ASCII name and the full name (RFC 6266, RFC 5987). */
+/** Returns an `attachment` header value with an ASCII name and the full name (RFC 6266, RFC 5987). */
 export function contentDisposition(names: { ascii: string; full: string }): string {
   const encoded = encodeURIComponent(names.full.replace(/[\p{Cc}\p{Bidi_C}/\\]/gu, "-")).replace(
     /['()*]/g,

@@ -1,8 +1,8 @@
-/** Joins the small chunks of a file, because each chunk that is passed on costs time. */
+/** Combines small chunks of a file, because passing on each chunk takes time. */
 
 const CHUNK_BYTES = 256 * 1024;
 
-/** Yields the same bytes in chunks of at least 256 KiB, except the last; larger chunks pass uncopied. */
+/** Yields the same bytes in chunks of at least 256 KiB, except the last chunk. Larger chunks are not copied. */
 export async function* gatherChunks(
   content: AsyncGenerator<Uint8Array, void, void>,
 ): AsyncGenerator<Uint8Array, void, void> {

@@ -1,15 +1,15 @@
-/** `manifest.json` of a bundle or an organization export: contents and checksums of the archive. */
+/** Creates the `manifest.json` of a bundle or an organization export, with the contents and checksums of the archive. */
 import type { ContentDigest } from "../artifacts/store.ts";
 import { escapeLineEnds, toJsonLine } from "../json_lines.ts";
 import type { ExportFormat } from "../vocabulary.ts";
 import type { ExportDatasetName, ExportVisibility } from "./datasets.ts";
 
-/** Version of the manifest's format. */
+/** The version of the manifest's format. */
 const MANIFEST_SCHEMA_VERSION = 1;
-/** Rows are as of the watermark by insertion; later changes of a row are read live. */
+/** The watermark decides which inserted rows are included. Later changes of a row are read live. */
 const COHERENCE = "insert-level";
 
-/** One dataset's file, without its directory. Bytes and SHA-256 are of the uncompressed entry. */
+/** The file of a dataset, without its directory. Bytes and SHA-256 refer to the uncompressed entry. */
 export interface ManifestFile extends ContentDigest {
   name: string;
   rows: number;
@@ -17,7 +17,7 @@ export interface ManifestFile extends ContentDigest {
 
 const encoder = new TextEncoder();
 
-/** Fields of full exports and increments. */
+/** Fields of the manifests of full exports and increments. */
 export interface ManifestHead {
   asOf: string;
   /** The start of an increment; null for a full export. */
@@ -27,14 +27,14 @@ export interface ManifestHead {
   visibility: ExportVisibility;
 }
 
-/** The files of a project that were written so far. */
+/** The files of a project that have been written so far. */
 export interface ProjectContents {
   files: Partial<Record<ExportDatasetName, ManifestFile>>;
-  /** In an increment, the rows that left the export. */
+  /** The file with the rows that left the export; null for a full export. */
   deleted: ManifestFile | null;
 }
 
-/** A project's part of an organization export. */
+/** The part of a project in an organization export. */
 export interface ManifestProject extends ProjectContents {
   directory: string;
   project: { id: string; name: string };
@@ -42,7 +42,7 @@ export interface ManifestProject extends ProjectContents {
 
 export interface BundleContents extends ManifestHead, Omit<ManifestProject, "directory"> {}
 
-/** Name of the entry with the rows that left the export, whatever the format of the others. */
+/** The name of the entry with the rows that left the export. It is NDJSON, regardless of the format of the other entries. */
 export const DELETED_ENTRY = "deleted.ndjson";
 
 export function entryName(dataset: ExportDatasetName, format: ExportFormat): string {
@@ -56,7 +56,7 @@ export function bundleManifest(contents: BundleContents): string {
   return `${escapeLineEnds(JSON.stringify(manifest, null, 2))}\n`;
 }
 
-/** Yields the text of an organization export's manifest, one line per project: there may be ten thousand. */
+/** Yields the text of an organization export's manifest. Each project is one line, because there may be ten thousand projects. */
 export async function* organizationManifest(
   contents: ManifestHead & { projects: readonly ManifestProject[] },
 ): AsyncGenerator<Uint8Array, void, void> {

@@ -1,4 +1,4 @@
-/** `README.md` and `schema.json` of an archive: a description for people and programs. */
+/** Creates the `README.md` and `schema.json` of an archive, which describe the archive to people and programs. */
 import type { ExportFormat } from "../vocabulary.ts";
 import { canExceed } from "./column.ts";
 import { EXPORT_DATASET_NAMES, EXPORT_DATASETS, type ExportDatasetName } from "./datasets.ts";
@@ -16,7 +16,7 @@ const CONTENTS: Readonly<Record<ExportDatasetName, string>> = {
   "analysis-records": "Records behind the summaries",
 };
 
-/** An increment leaves out parents that have not changed. */
+/** Increments omit unchanged parents, so references are resolved in the copy. */
 const describeJoins = ({ since }: ManifestHead): string => `## How the files join
 
 Ids are unique within a project, so key rows of several projects by project and id. The project's id is in \`manifest.json\`.
@@ -27,7 +27,7 @@ Ids are unique within a project, so key rows of several projects by project and 
 These always find their row${since === null ? "" : " in the copy"}. Other references, such as \`firstSeenRunId\` and \`runId\` of status-history, may name
 a row that is excluded.`;
 
-/** Excel's limit, in characters. */
+/** The maximum number of characters in a cell of Excel. */
 const MAX_CELL_LENGTH = 32_767;
 
 const HOW_TO_OPEN = "## How to open the files";
@@ -67,7 +67,7 @@ For a spreadsheet, export as CSV.
 `,
 };
 
-/** Returns the text of a project's README.md. Deterministic. */
+/** Returns the text of a project's README.md. The output is deterministic. */
 export function projectReadme(bundle: Omit<BundleContents, "deleted">): string {
   const rows = EXPORT_DATASET_NAMES.map((dataset) => {
     const file = bundle.files[dataset];
@@ -85,9 +85,7 @@ export function projectReadme(bundle: Omit<BundleContents, "deleted">): string {
   ].join("\n\n");
 }
 
-/**
- * Returns the text of an organization export's README.md. Projects are listed in the manifest: there may be thousands.
- */
+/** Returns the text of an organization export's README.md. Only the manifest lists the projects, because there may be thousands. */
 export function organizationReadme(contents: ManifestHead & { projects: number }): string {
   const rows = EXPORT_DATASET_NAMES.map(
     (dataset) => `| ${entryName(dataset, contents.format)} | ${CONTENTS[dataset]} |`,
@@ -107,7 +105,7 @@ export function organizationReadme(contents: ManifestHead & { projects: number }
   ].join("\n\n");
 }
 
-/** Lists the columns, by file, whose text may be longer than a cell of a spreadsheet. */
+/** Lists the columns of each file whose text may be longer than a spreadsheet cell. */
 function describeLongColumns(): string {
   const lines = EXPORT_DATASET_NAMES.map((dataset) => {
     const long = EXPORT_DATASETS[dataset].columns.filter((column) => canExceed(column, MAX_CELL_LENGTH));
@@ -118,7 +116,7 @@ function describeLongColumns(): string {
 
 const OTHER_FILES = `\`schema.json\` has the JSON Schema of a row of each dataset. \`manifest.json\` has the rows, bytes and SHA-256 of every file.`;
 
-/** Returns how to apply an increment; empty for a full export. */
+/** Returns instructions for applying an increment; empty for a full export. */
 function describeIncrement({ since, asOf }: ManifestHead, gone: string): string[] {
   if (since === null) return [];
   return [
@@ -135,7 +133,7 @@ it can be lost. The copy is then as of ${asOf}, which is \`since\` of the next i
   ];
 }
 
-/** In an increment of an organization. */
+/** Additional instructions for an increment of an organization. */
 const GONE_PROJECTS = `
 - Delete the rows of projects that \`manifest.json\` does not list.
 - Take a full bundle of listed projects that the copy does not have: they are new or were restored.`;
@@ -155,12 +153,12 @@ function describeHead({ asOf, organization, visibility }: ManifestHead): string 
   ].join("\n");
 }
 
-/** Escapes a name, which users choose: one line, no markup. */
+/** Escapes a name chosen by a user, so that it stays on one line and contains no markup. */
 function escapeMarkdown(text: string): string {
   return text.replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, " ").replace(/[\\`*[\]|<>&]/g, "\\$&");
 }
 
-/** Returns the text of `schema.json`: the JSON Schema of a row, by dataset. */
+/** Returns the text of `schema.json`, which contains the JSON Schema of each dataset's rows. */
 export function schemaFile(): string {
   const schemas = EXPORT_DATASET_NAMES.map((name) => [name, rowJsonSchema(EXPORT_DATASETS[name])]);
   return `${JSON.stringify(Object.fromEntries(schemas), null, 2)}\n`;

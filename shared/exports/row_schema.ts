@@ -1,6 +1,4 @@
-/**
- * The JSON Schema of a dataset's rows, for `GET /export/datasets`, the OpenAPI document and `schema.json` of archives.
- */
+/** The JSON Schema of a dataset's rows, for `GET /export/datasets`, the OpenAPI document and the `schema.json` of archives. */
 import type { JsonSchema } from "../schemas.ts";
 import { type ExportColumn, type ExportColumnType, isNullInExports } from "./column.ts";
 import type { ExportDataset } from "./datasets.ts";
@@ -14,13 +12,13 @@ const TYPES: Readonly<Record<ExportColumnType, JsonSchema>> = {
   timestamp: { type: "string", format: "date-time" },
   json: {
     type: ["object", "array", "string", "number", "boolean"],
-    // Generators of clients want to know what is in an array or object, even if it is anything.
+    // Client generators require schemas for array items and properties, even if they allow any value.
     items: {},
     additionalProperties: true,
   },
 };
 
-/** The same or null. An enum stays whole: generators of clients break on null among its words. */
+/** Returns a schema that also allows null. An enum is not extended, because client generators fail if it contains null. */
 function orNull(schema: JsonSchema): JsonSchema {
   if ("enum" in schema) return { anyOf: [schema, { type: "null" }] };
   return { ...schema, type: [schema["type"], "null"].flat() };
@@ -31,7 +29,7 @@ function columnSchema(column: ExportColumn): object {
   return { ...(isNullInExports(column) ? orNull(schema) : schema), description: column.description };
 }
 
-/** Describes an NDJSON line, which always has every column. */
+/** Returns the schema of an NDJSON line, which always contains every column. */
 export function rowJsonSchema(dataset: ExportDataset): JsonSchema {
   return {
     $schema: "https://json-schema.org/draft/2020-12/schema",

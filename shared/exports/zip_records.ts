@@ -1,6 +1,6 @@
-/** The records of a ZIP, as APPNOTE.TXT 6.3 has them: headers, data descriptor, central directory and its end. */
+/** The records of a ZIP according to APPNOTE.TXT 6.3: headers, data descriptor, central directory and end records. */
 
-/** An entry: compressed, with its sizes behind the content in a data descriptor. */
+/** A compressed entry. A data descriptor after the content contains its sizes. */
 export interface ZipHeader {
   name: string;
   modifiedAt: Date;
@@ -25,26 +25,26 @@ const VERSION = 20;
 const ZIP64_VERSION = 45;
 const DESCRIPTOR_FLAG = 0x8;
 const UTF8_FLAG = 0x800;
-/** The file attributes are those of Unix: `rw-r--r--` of a regular file. */
+/** The host system is Unix, and the attributes are `rw-r--r--` of a regular file. */
 const UNIX = 3 << 8;
 const FILE_ATTRIBUTES = (0o100_644 << 16) >>> 0;
-/** The largest numbers of 32 and 16 bits say that the number is in a ZIP64 record. */
+/** The maximum values of 32 and 16 bits mean that the actual value is in a ZIP64 record. */
 const MAX_32 = 0xffff_ffff;
 const MAX_16 = 0xffff;
 const ZIP64_FIELD = 0x0001;
-/** Holds seconds since 1970, because the time in the header has no time zone. */
+/** The extra field for the time in seconds since 1970, because the header's time has no time zone. */
 const UNIX_TIME_FIELD = 0x5455;
 const MAX_UNIX_TIME = 0x7fff_ffff;
-/** The range of times in a header. */
+/** The range of times that a header can represent. */
 const FIRST_TIME = Date.UTC(1980, 0, 1);
 const LAST_TIME = Date.UTC(2107, 11, 31, 23, 59, 58);
 
-/** Returns the nearest time to `iso` that a ZIP can have. */
+/** Returns the time nearest to `iso` that a ZIP can represent. */
 export function toZipTime(iso: string): Date {
   return new Date(Math.min(Math.max(Date.parse(iso), FIRST_TIME), LAST_TIME));
 }
 
-/** Returns what precedes the content of an entry, while its sizes are unknown. */
+/** Returns the header before the content of an entry, whose sizes are not known yet. */
 export function localHeader({ name, modifiedAt }: Omit<ZipHeader, "sizes">): Buffer {
   const path = Buffer.from(name);
   const time = unixTimeField(modifiedAt);
@@ -59,15 +59,16 @@ export function localHeader({ name, modifiedAt }: Omit<ZipHeader, "sizes">): Buf
 }
 
 /**
- * Returns what follows the content of an entry. The sizes have 32 bits unless one needs 64. A program that reads the ZIP as
- * a stream has counted both by then. Java's ZipInputStream expects 64 bits exactly if it has counted more than 4 GiB.
+ * Returns the record after the content of an entry. The sizes have 32 bits unless one of them needs 64 bits. A program that
+ * reads the ZIP as a stream has counted both sizes by then. Java's ZipInputStream expects 64 bits if and only if it has
+ * counted more than 4 GiB.
  */
 export function dataDescriptor({ crc32, compressedBytes, bytes }: ZipSizes): Buffer {
   const sizes = Math.max(compressedBytes, bytes) > MAX_32 ? uint64 : uint32;
   return Buffer.concat([uint32(DATA_DESCRIPTOR, crc32), sizes(compressedBytes, bytes)]);
 }
 
-/** Returns an entry of the central directory. `offset` is where its local header begins. */
+/** Returns an entry of the central directory. `offset` is the position of the entry's local header. */
 export function directoryHeader({ name, modifiedAt, sizes }: ZipHeader, offset: number): Buffer {
   const { bytes, compressedBytes } = sizes;
   const path = Buffer.from(name);
@@ -79,7 +80,7 @@ export function directoryHeader({ name, modifiedAt, sizes }: ZipHeader, offset: 
     uint32(DIRECTORY_HEADER),
     uint16(UNIX | version, version),
     commonFields(modifiedAt, sizes),
-    // Without a comment, on the first disk, without internal attributes.
+    // No comment, first disk, no internal attributes.
     uint16(path.length, extra.length, 0, 0, 0),
     uint32(FILE_ATTRIBUTES, Math.min(offset, MAX_32)),
     path,
@@ -87,13 +88,13 @@ export function directoryHeader({ name, modifiedAt, sizes }: ZipHeader, offset: 
   ]);
 }
 
-/** Returns the end of a ZIP whose central directory begins at `offset`. */
+/** Returns the records at the end of a ZIP whose central directory starts at `offset`. */
 export function endRecords(directory: { entries: number; bytes: number; offset: number }): Buffer {
   const { entries, bytes, offset } = directory;
   const isZip64 = entries >= MAX_16 || bytes >= MAX_32 || offset >= MAX_32;
   const zip64 = [
     uint32(ZIP64_END),
-    // The length of what follows.
+    // The length of the rest of this record.
     uint64(44),
     uint16(UNIX | ZIP64_VERSION, ZIP64_VERSION),
     uint32(0, 0),
@@ -112,7 +113,7 @@ export function endRecords(directory: { entries: number; bytes: number; offset: 
   ]);
 }
 
-/** From the flags to the sizes. */
+/** Returns the fields from the flags to the sizes, which both headers contain. */
 function commonFields(modifiedAt: Date, { crc32, compressedBytes, bytes }: ZipSizes): Buffer {
   return Buffer.concat([
     uint16(UTF8_FLAG | DESCRIPTOR_FLAG, DEFLATE),
@@ -120,14 +121,14 @@ function commonFields(modifiedAt: Date, { crc32, compressedBytes, bytes }: ZipSi
   ]);
 }
 
-/** Empty after January 2038. */
+/** Returns the extra field with the Unix time; empty after January 2038. */
 function unixTimeField(date: Date): Buffer {
   const seconds = Math.floor(date.getTime() / 1000);
   if (seconds > MAX_UNIX_TIME) return Buffer.alloc(0);
   return Buffer.concat([uint16(UNIX_TIME_FIELD, 5), Buffer.of(1), uint32(seconds)]);
 }
 
-/** The 32-bit date and time of a header, in UTC, to two seconds. */
+/** Returns the 32-bit date and time of a header, in UTC, with a resolution of two seconds. */
 function toDosTime(date: Date): number {
   const day = ((date.getUTCFullYear() - 1980) << 9) | ((date.getUTCMonth() + 1) << 5) | date.getUTCDate();
   const time = (date.getUTCHours() << 11) | (date.getUTCMinutes() << 5) | (date.getUTCSeconds() >> 1);

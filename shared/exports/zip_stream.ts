@@ -1,6 +1,6 @@
 /**
- * Writes a ZIP while its entries are generated, in constant memory. It is written here, and not by a library, because
- * it becomes known only at the end of an entry whether its sizes need ZIP64.
+ * Writes a ZIP while its entries are generated, in constant memory. No library is used, because the need for ZIP64 sizes is
+ * known only at the end of an entry.
  */
 import { pipeline } from "node:stream/promises";
 import { crc32, createDeflateRaw } from "node:zlib";
@@ -14,12 +14,12 @@ import {
   type ZipSizes,
 } from "./zip_records.ts";
 
-/** Level 2 gives 85 % of level 6's ratio on exports for 75 % of its CPU time (measured on 265 MB of NDJSON). */
+/** Level 2 reaches 85 % of level 6's ratio on exports in 75 % of its CPU time (measured on 265 MB of NDJSON). */
 const LEVEL = 2;
 const OUTPUT_CHUNK_BYTES = 128 * 1024;
 
 export interface ZipEntry {
-  /** Path in the archive, with `/`. */
+  /** The path in the archive, with `/` as separator. */
   name: string;
   content: AsyncIterable<Uint8Array>;
 }
@@ -32,12 +32,13 @@ export function textEntry(name: string, text: string): ZipEntry {
 }
 
 /**
- * Yields the bytes of a ZIP of `entries`. Takes each entry after the previous one is written, so that an entry can
- * describe earlier ones. All have the time `modifiedAt` (ISO 8601, in UTC), so that equal entries give equal bytes.
+ * Yields the bytes of a ZIP of `entries`. Requests each entry after the previous entry is written, so that an entry can
+ * describe earlier entries. All entries have the time `modifiedAt` (ISO 8601, in UTC), so that equal entries give equal
+ * bytes.
  *
- * If an entry fails, passes on the error and writes no central directory, so that no program opens the partial file. If
- * the consumer returns early, the current entry is returned and awaited first, then `entries`, which may close the
- * source of the entry.
+ * If an entry fails, rethrows the error and writes no central directory, so that no program opens the partial file. If the
+ * consumer returns early, returns and awaits the current entry first, then `entries`, which may close the source of the
+ * entry.
  */
 export async function* streamZip(
   entries: AsyncGenerator<ZipEntry, void, void>,
@@ -60,7 +61,7 @@ export async function* streamZip(
   yield endRecords({ entries: directory.length, bytes: headers.length, offset });
 }
 
-/** Yields an entry, and sets its sizes. */
+/** Yields the bytes of an entry, and sets its sizes. */
 async function* entryParts(
   entry: ZipHeader,
   content: AsyncIterable<Uint8Array>,
@@ -68,7 +69,7 @@ async function* entryParts(
   const { sizes } = entry;
   const chunks = content[Symbol.asyncIterator]();
   try {
-    // A content that fails at once has yielded nothing, so that the caller can still report it.
+    // If the content fails immediately, nothing has been yielded, and the caller can still report the error.
     const first = await chunks.next();
     yield localHeader(entry);
     for await (const chunk of deflate(measured(sizes, first, chunks))) {
@@ -81,7 +82,7 @@ async function* entryParts(
   }
 }
 
-/** Yields `first` and the rest, and adds them to `sizes`. */
+/** Yields `first` and the remaining chunks, and adds their lengths and checksum to `sizes`. */
 async function* measured(
   sizes: ZipSizes,
   first: IteratorResult<Uint8Array>,
@@ -94,13 +95,13 @@ async function* measured(
   }
 }
 
-/** Compresses on another thread, while the next chunk is read. */
+/** Compresses on another thread while the next chunk is read. */
 async function* deflate(
   chunks: AsyncGenerator<Uint8Array, void, void>,
 ): AsyncGenerator<Uint8Array, void, void> {
   const stream = createDeflateRaw({ level: LEVEL, chunkSize: OUTPUT_CHUNK_BYTES });
   const writing = pipeline(chunks, stream);
-  // The stream fails with the same error.
+  // The stream itself fails with the same error.
   writing.catch(() => {});
   try {
     yield* stream;

@@ -1,15 +1,15 @@
-/** Reads prices as models.dev writes them. Pure. */
+/** Reads prices in the format of models.dev. Pure. */
 import { type Static, type TObject, Type } from "@sinclair/typebox";
 import { each } from "../schemas.ts";
 import { PRICE_FIELDS, type PriceField } from "../vocabulary.ts";
 
-/** Far above any real price; more is a mistake. */
+/** The maximum price, far above any real price. A higher price is a mistake. */
 export const MAX_USD_PER_MTOK = 1e9;
 
-/** Beyond these digits, prices have the noise of binary fractions, such as 0.04999999999999996. */
+/** The number of significant digits. Further digits are rounding errors of binary fractions, such as 0.04999999999999996. */
 const PRICE_DIGITS = 12;
 
-/** The names of prices in the source by their names in the API. */
+/** The names of prices in the source, by their names in the API. */
 const SOURCE_NAMES = {
   input: "input",
   output: "output",
@@ -24,7 +24,10 @@ const Price = Type.Optional(Type.Number({ minimum: 0, maximum: MAX_USD_PER_MTOK 
 const SourcePrices = each(Object.values(SOURCE_NAMES), Price);
 type SourcePrices = Static<TObject<typeof SourcePrices>>;
 
-/** The `cost` of a model in the source's document: USD per million tokens. Unknown keys are allowed: the document grows. */
+/**
+ * The `cost` of a model in the source's document, in USD per million tokens. Unknown keys are allowed, because the source may
+ * add keys.
+ */
 export const SourceCost = Type.Object({
   ...SourcePrices,
   context_over_200k: Type.Optional(Type.Object(SourcePrices)),
@@ -36,7 +39,10 @@ export const SourceCost = Type.Object({
 });
 export type SourceCost = Static<typeof SourceCost>;
 
-/** Returns the prices by their name in the API, such as `input` and `tiers.200000.input`, rounded. Empty without a cost. */
+/**
+ * Returns the rounded prices by their name in the API, such as `input` and `tiers.200000.input`. Returns none if the model
+ * has no cost.
+ */
 export function readPrices(cost: SourceCost | null | undefined): Record<string, number> {
   if (!cost) return {};
   const tiers = listTiers(cost).flatMap(({ size, prices }) =>
@@ -45,7 +51,7 @@ export function readPrices(cost: SourceCost | null | undefined): Record<string, 
   return Object.fromEntries([...listPrices(cost), ...tiers]);
 }
 
-/** Lists the tiers by context. `context_over_200k` is an older form of them, which newer documents repeat. */
+/** Returns the price tiers by context size. `context_over_200k` is an older form of a tier, which newer documents repeat. */
 function listTiers({ tiers, context_over_200k: above200k }: SourceCost) {
   const known: { size: number; prices: SourcePrices }[] = (tiers ?? [])
     .filter(({ tier: { type, size } }) => type === "context" && Number.isSafeInteger(size) && size > 0)

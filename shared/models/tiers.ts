@@ -2,13 +2,13 @@
 import type { ModelTier, ModelTierSource } from "../vocabulary.ts";
 import { idWords, isEmbedding, normalizeModelId } from "./model_id.ts";
 
-/** What the rules look at, as the source has it. */
+/** The fields of a model that the rules use, in the format of the source. */
 export interface UntieredModel {
   provider: string;
   id: string;
   family?: string | undefined;
   modalities: { output: readonly string[] };
-  /** Without an output price if the model has no output to pay for, as embeddings. */
+  /** The cost; `output` is missing if output is not billed, as with embeddings. */
   cost?: { input: number; output?: number | undefined } | undefined;
 }
 
@@ -17,17 +17,20 @@ export interface Tiering {
   tierSource: ModelTierSource;
 }
 
-/** Families of dedicated reasoning models. */
+/** The families of dedicated reasoning models. */
 const REASONER_FAMILY =
   /^(?:o|o-mini|o-pro|deepseek-thinking|kimi-thinking|sonar-reasoning|sonar-deep-research|magistral.*|glm-z)$/;
 const REASONER_WORD = /-(?:thinking|think|reasoner|reasoning|qwq|qvq|magistral|deep-research|r1|o1|o3|o4)-/;
 const NO_REASONER_WORD = /-non-(?:thinking|reasoning)-/;
 
-/** Upper bounds of the tiers: blended price in USD per million tokens. */
+/** The upper bounds of the tiers for the blended price, in USD per million tokens. */
 const BUDGET_BELOW_USD = 1;
 const STANDARD_BELOW_USD = 7;
 
-/** Returns a function that determines the tier of any of `models`. Without a price, other providers' prices decide. */
+/**
+ * Returns a function that determines the tier of any of `models`. If a model has no price, the prices of other providers
+ * decide.
+ */
 export function createTiering(models: readonly UntieredModel[]): (model: UntieredModel) => Tiering {
   const peers = Map.groupBy(
     models.filter((model) => blendedPrice(model) > 0),
@@ -51,7 +54,10 @@ function isReasoner({ id, family = "", modalities }: UntieredModel): boolean {
   return REASONER_FAMILY.test(family) || (REASONER_WORD.test(words) && !NO_REASONER_WORD.test(words));
 }
 
-/** Returns the price of three parts input and one part output, in USD per million tokens; 0 if free or unpriced. */
+/**
+ * Returns the blended price of three parts input and one part output, in USD per million tokens. Returns 0 if the model is
+ * free or has no price.
+ */
 function blendedPrice({ cost }: UntieredModel): number {
   return cost ? (3 * cost.input + (cost.output ?? cost.input)) / 4 : 0;
 }
@@ -61,7 +67,7 @@ function tierOf(price: number): ModelTier {
   return price < STANDARD_BELOW_USD ? "standard" : "premium";
 }
 
-/** Returns the middle value, or the mean of the two middle ones. */
+/** Returns the middle value, or the mean of the two middle values. */
 function median(values: readonly number[]): number {
   const sorted = values.toSorted((a, b) => a - b);
   const middle = (sorted.length - 1) / 2;
