@@ -1,4 +1,4 @@
-/** Metrics of the directory that keeps organization exports. A bucket needs none: its provider manages the space. */
+/** Metrics of the artifact directory. A bucket needs no such metrics, because its provider manages the space. */
 import { constants } from "node:fs";
 import { access, statfs } from "node:fs/promises";
 import { dirname } from "node:path";
@@ -39,7 +39,7 @@ export function registerDirectoryMetrics(
   );
 }
 
-/** Returns the directory or its closest ancestor that exists: the directory is made with the first file. */
+/** Returns the directory or its nearest existing ancestor, because the directory is created with the first file. */
 async function findExisting(directory: string): Promise<string> {
   for (let path = directory; ; path = dirname(path)) {
     if ((await mayAccess(path, constants.F_OK)) || path === dirname(path)) return path;

@@ -1,9 +1,9 @@
-/** Gauges whose values are read at each scrape, even from sources that may fail or hang. */
+/** Gauges whose values are read at each scrape, from sources that may fail or hang. */
 import { Gauge, type Registry } from "prom-client";
 import type { Log } from "../process/log.ts";
 import { withTimeout } from "../process/with_timeout.ts";
 
-/** Prometheus waits ten seconds for a scrape by default. */
+/** Shorter than Prometheus's default scrape timeout of ten seconds. */
 const READ_TIMEOUT_MS = 2_000;
 
 export interface GaugeDescription<Label extends string> {
@@ -12,12 +12,12 @@ export interface GaugeDescription<Label extends string> {
   labelNames?: readonly Label[];
 }
 
-/** The value of a gauge without labels, or the samples of one with labels. */
+/** The value of a gauge without labels, or the samples of a gauge with labels. */
 export type Measurement<Label extends string> =
   | number
   | readonly { labels: Partial<Record<Label, string>>; value: number }[];
 
-/** Registers a gauge that `read` fills at each scrape. `read` must not fail; the other metrics wait for it. */
+/** Registers a gauge whose value `read` returns at each scrape. `read` must not fail, and the other metrics wait for it. */
 export function registerGauge<Label extends string>(
   registry: Registry,
   options: GaugeDescription<Label> & { read: () => Measurement<Label> | Promise<Measurement<Label>> },
@@ -32,7 +32,7 @@ export function registerGauge<Label extends string>(
       const measured = await read();
       this.reset();
       if (typeof measured === "number") return this.set(measured);
-      // Without labels, `reset` leaves a sample of 0, which would be a measurement.
+      // For a gauge without labels, `reset` leaves a sample of 0, which would count as a measurement.
       if (labelNames.length === 0) this.remove();
       for (const { labels, value } of measured) this.set(labels, value);
     },
@@ -40,9 +40,9 @@ export function registerGauge<Label extends string>(
 }
 
 /**
- * Registers gauges that one call of `read` fills, in the order of `gauges`. They have no samples while `read` fails or takes
- * longer than 2 s. A scrape does not call `read` while an earlier call is pending, so a silent database gets one query in half
- * a minute.
+ * Registers gauges whose values a single call of `read` returns, in the order of `gauges`. The gauges have no samples while
+ * `read` fails or takes longer than 2 s. A scrape does not call `read` while an earlier call is pending. An unresponsive
+ * database therefore gets one query per half minute.
  */
 export function registerMeasuredGauges<Label extends string>(
   { registry, log }: { registry: Registry; log: Log },
@@ -63,12 +63,13 @@ export function registerMeasuredGauges<Label extends string>(
   }
 }
 
-/** The time limit of a request. A call that has not settled by then is repeated. */
+/** The time limit of a request. If a call has not settled by then, a new call is made. */
 const LOST_AFTER_MS = 30_000;
 
 /**
- * Wraps `make`, so that the work of a public endpoint does not grow with its requests: calls share a pending result, and
- * reuse a settled one (even a failure) for `ms` milliseconds. `now` returns milliseconds since any point.
+ * Wraps `make` for a public endpoint, so that the work does not grow with the number of requests. Calls share a pending
+ * result, and reuse a settled result, even a failure, for `ms` milliseconds. `now` returns milliseconds since any point in
+ * time.
  */
 export function shareFor<Result>(
   ms: number,

@@ -1,4 +1,4 @@
-/** The server of METRICS_PORT: metrics and health of one process, for operators. */
+/** Serves the metrics and health of a process to operators, on METRICS_PORT. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Gauge, type Registry } from "prom-client";
@@ -10,9 +10,9 @@ import { type Host, listenOrExit } from "../process/entry_point.ts";
 import type { Log } from "../process/log.ts";
 import { shareFor } from "./measured_gauge.ts";
 
-/** Collecting takes milliseconds and queries the database. */
+/** How long the metrics are reused. Collecting them takes milliseconds and queries the database. */
 const TEXT_FRESH_MS = 1_000;
-/** Closes connections whose client sends or reads nothing. */
+/** The time after which an idle connection is closed. */
 const IDLE_TIMEOUT_SECONDS = 10;
 
 interface MetricsServerOptions {
@@ -22,12 +22,12 @@ interface MetricsServerOptions {
   log: Log;
 }
 
-/** Returns the function that reads the metrics; its result is reused for a second, however many scrapers there are. */
+/** Returns a function that reads the metrics. A result is reused for a second, regardless of the number of scrapers. */
 export function createMetricsReader(registry: Registry): () => Promise<string> {
   return shareFor(TEXT_FRESH_MS, () => registry.metrics());
 }
 
-/** Serves metrics and health on METRICS_PORT; returns null if it is unset. Ends the process if the port is taken. */
+/** Serves metrics and health on METRICS_PORT. Returns null if METRICS_PORT is unset. Exits if the port is in use. */
 export function serveMetricsOrExit(
   host: Host,
   config: Pick<Config, "metricsHost" | "metricsPort">,
@@ -41,7 +41,7 @@ export function serveMetricsOrExit(
   return server;
 }
 
-/** Starts the server. Throws with the code `EADDRINUSE` if the port is taken. */
+/** Starts the server. Throws an error with the code `EADDRINUSE` if the port is in use. */
 function serveMetrics(
   { host, port }: { host: string; port: number },
   { registry, respondReady, log }: MetricsServerOptions,
@@ -58,7 +58,7 @@ function serveMetrics(
     port,
     idleTimeout: IDLE_TIMEOUT_SECONDS,
     development: false,
-    // Bun's default outside development: two processes on one port, each with half of the connections.
+    // With Bun's default outside development, two processes could share the port, each with half of the connections.
     reusePort: false,
     maxRequestBodySize: 0,
     async fetch(request) {
@@ -98,7 +98,7 @@ function respondFailure(thrown: unknown, log: Log): Response {
 
 const ROOT = join(import.meta.dir, "../..");
 
-/** Registers `build_info`, with the version of package.json and the revision of the source. */
+/** Registers `build_info` with the version of package.json and the revision of the source. */
 function registerBuildInfo(registry: Registry): void {
   new Gauge({
     name: "build_info",
@@ -113,7 +113,7 @@ function readVersion(): string {
   return version;
 }
 
-/** Returns the text of the file REVISION, which images have in place of a repository, or the commit of the repository. */
+/** Returns the content of the file REVISION, which images contain instead of a repository, or else the commit of the repository. */
 function readRevision(): string {
   try {
     return readFileSync(join(ROOT, "REVISION"), "utf8").trim();

@@ -1,17 +1,20 @@
-/** The metrics that every process has: what it uses, and how long its event loop is blocked. */
+/** Metrics of every process: resource usage and event loop lag. */
 import { Counter, collectDefaultMetrics, Histogram, Registry } from "prom-client";
 import { countDroppedLines } from "../process/log.ts";
 
-/** How often the event loop is measured. */
+/** How often the lag of the event loop is measured. */
 const LAG_INTERVAL_MS = 100;
-/** The library's own measurement is not used; by default it would wake the process a hundred times a second. */
+/**
+ * The interval of the library's own measurement, which is not used. By default, it would wake the process a hundred times per
+ * second.
+ */
 const UNUSED_LAG_INTERVAL_MS = 3_600_000;
 
-/** Creates a registry with the standard process metrics and the lag of the event loop. Call it once per process. */
+/** Creates a registry with the standard process metrics and the event loop lag. Call it once per process. */
 export function createProcessRegistry(): Registry {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: UNUSED_LAG_INTERVAL_MS });
-  // Metrics named after the runtime would reveal it.
+  // Metrics whose names contain the runtime's name would reveal the runtime.
   for (const { name } of registry.getMetricsAsArray()) {
     if (!name.startsWith("process_")) registry.removeSingleMetric(name);
   }

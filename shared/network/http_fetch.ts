@@ -1,19 +1,19 @@
-/** `fetch` for requests to other servers: no connection is used twice, and no silence lasts longer than its limit. */
+/** `fetch` for requests to other servers. It never reuses a connection, and limits the time without data. */
 import { DeadlineExceeded } from "../process/with_timeout.ts";
 
 export interface HttpFetchOptions extends Omit<RequestInit, "keepalive"> {
-  /** Longest time until the headers of the response. The request's body is sent within it. */
+  /** The maximum time until the response headers arrive. It includes sending the request body. */
   headersMs: number;
-  /** Longest time until the next chunk of the response's body, while a reader waits for one. */
+  /** The maximum time until the next chunk of the response body, while a reader waits for it. */
   idleMs: number;
 }
 
 /**
- * Sends a request and returns its response, which must be read or canceled. Throws DeadlineExceeded where a limit ends, and
- * the reason of `signal`, which ends the body too. The body is read as slowly as its reader takes it.
+ * Sends a request and returns the response, which must be read or canceled. Throws DeadlineExceeded if a limit is exceeded,
+ * and the abort reason of `signal`, which also ends the body. The body is read only as fast as its reader consumes it.
  *
- * `fetch` keeps connections for later requests. When the network between falls silent, nothing says so, and the next
- * request waits on such a connection for as long as the kernel repeats its packets: many minutes.
+ * Plain `fetch` keeps connections for later requests. If the network silently drops such a connection, the next request waits
+ * for as long as the kernel retransmits its packets, which takes many minutes.
  */
 export async function httpFetch(url: string | URL, options: HttpFetchOptions): Promise<Response> {
   const { headersMs, idleMs, signal, ...init } = options;
@@ -42,7 +42,7 @@ export async function httpFetch(url: string | URL, options: HttpFetchOptions): P
       },
       async cancel(reason) {
         cutOff.abort(reason);
-        // Ends with the reason.
+        // The canceled body fails with this reason.
         await reader.cancel(reason).catch(() => {});
       },
     },

@@ -1,7 +1,7 @@
 /** Networks of IP addresses, such as `10.1.0.0/16` and `fd00::/8`. */
 import { BlockList, isIP } from "node:net";
 
-/** Returns the networks of a comma list such as `10.1.0.0/16,fd00::/8`; null if it is malformed. */
+/** Parses a comma-separated list of networks, such as `10.1.0.0/16,fd00::/8`. Returns null if it is malformed. */
 export function parseNetworks(text: string): BlockList | null {
   const networks = new BlockList();
   for (const item of text.split(",")) {
@@ -13,7 +13,7 @@ export function parseNetworks(text: string): BlockList | null {
   return networks;
 }
 
-/** Returns the networks of a list that `parseNetworks` accepts; none for null. */
+/** Returns the networks of a list that `parseNetworks` accepts. Returns no networks for null. */
 export function openNetworks(text: string | null): BlockList {
   const networks = text === null ? new BlockList() : parseNetworks(text);
   if (!networks) throw new Error("Cannot read networks: the list was not checked");
@@ -24,7 +24,7 @@ export function openNetworks(text: string | null): BlockList {
 export function isInNetworks(networks: BlockList, text: string): boolean {
   const address = text.replace(/^\[(.*)\]$/, "$1");
   const family = isIP(address);
-  // BlockList treats a mapped IPv4 address as the IPv4 address.
+  // BlockList would treat an IPv4-mapped address as the IPv4 address.
   if (family === 0 || /^::ffff:/i.test(address)) return false;
   return networks.check(address, family === 4 ? "ipv4" : "ipv6");
 }

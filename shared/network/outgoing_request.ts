@@ -1,22 +1,22 @@
-/** Requests to hosts that strangers may have chosen: they reach only addresses that are allowed. */
+/** Sends requests to hosts that strangers may have chosen. Only allowed addresses can be reached. */
 import { getServers, type LookupAddress, Resolver, setServers } from "node:dns";
 import { type IncomingMessage, request as requestHttp } from "node:http";
 import { request as requestHttps } from "node:https";
 import { isIP, type LookupFunction } from "node:net";
 import { untilAborted } from "../process/with_timeout.ts";
 
-/** Returns all addresses of a host. */
+/** Resolves a host to all of its addresses. */
 export type Resolve = (hostname: string) => Promise<LookupAddress[]>;
 
-/** A response that has begun. Destroy it unless its body is read to the end. */
+/** A response whose headers have arrived. Destroy it unless its body is read to the end. */
 export type OutgoingResponse = IncomingMessage;
 
 interface AddressCheck {
-  /** Every address of the host must be allowed. */
+  /** Returns whether an address is allowed. All addresses of the host must be allowed. */
   isAllowed(address: string): boolean;
-  /** Creates the error for a host with another address or with none, or for one that cannot be resolved. */
+  /** Creates the error for a host with a disallowed address, without addresses, or that cannot be resolved. */
   refusal(unresolved?: Error): Error;
-  /** Asks `/etc/hosts` and DNS if omitted. */
+  /** Resolves the host. If omitted, `/etc/hosts` and DNS are used. */
   resolve?: Resolve | undefined;
 }
 
@@ -29,7 +29,7 @@ export interface OutgoingRequest {
   check?: AddressCheck;
 }
 
-/** Sends a request on a connection of its own, and returns the response as soon as it begins. Follows no redirect. */
+/** Sends a request on its own connection, and returns the response as soon as it starts. Does not follow redirects. */
 export function sendRequest(
   url: URL,
   { method, headers, body, signal, check }: OutgoingRequest,
@@ -41,26 +41,29 @@ export function sendRequest(
   const lookup = check ? { lookup: checkedLookup(check) } : {};
   const request = send(url.href, { method, headers, signal, agent: false, ...lookup });
   request.once("response", resolve).once("error", reject).end(body);
-  // A look-up of names cannot be aborted.
+  // A name lookup cannot be aborted.
   return untilAborted(promise, signal);
 }
 
 /**
- * Does not ask the C library, which holds a thread for each name. Files are read and written on the same few threads, so two
- * names whose servers are silent would stop every build.
+ * Resolves a host without the C library, which blocks a thread for each lookup. Files are read and written on the same few
+ * threads, so two lookups at unresponsive servers would stop every build.
  */
 async function resolveName(hostname: string): Promise<LookupAddress[]> {
   try {
     return await Bun.dns.lookup(hostname, { backend: "c-ares" });
   } catch (error) {
-    // c-ares reads `/etc/resolv.conf` once in a process. If it names other servers by now, later look-ups ask those.
+    // c-ares reads `/etc/resolv.conf` once per process. If the file lists different servers by now, later lookups use them.
     const servers = new Resolver().getServers();
     if (servers.join() !== getServers().join()) setServers(servers);
     throw error;
   }
 }
 
-/** Checks every address of a name. The connection is made to these very addresses, so no later look-up can differ. */
+/**
+ * Returns a lookup that checks every address of a name. The connection uses the checked addresses, so a later lookup cannot
+ * return others.
+ */
 function checkedLookup({ isAllowed, refusal, resolve = resolveName }: AddressCheck): LookupFunction {
   return (hostname, { all }, callback) => {
     resolve(hostname).then(

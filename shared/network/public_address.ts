@@ -1,17 +1,17 @@
 /**
- * Which addresses are public. Our servers send requests on behalf of others only to these; otherwise strangers could reach our
- * network through us. Webhooks may also lead to the operator's own networks (webhook_destination.ts).
+ * Decides which addresses are public. Our servers send requests on behalf of other people only to public addresses, because
+ * strangers could otherwise reach our network. Webhooks may also use the operator's own networks (webhook_destination.ts).
  */
 import { isIPv4 } from "node:net";
 import { isInNetworks, openNetworks } from "./networks.ts";
 
-/** The rest of IPv6 is loopback, private, link-local, multicast, unassigned or mapped IPv4. */
+/** All other IPv6 addresses are loopback, private, link-local, multicast, unassigned or IPv4-mapped. */
 const GLOBAL_IPV6 = openNetworks("2000::/3");
 
 /**
- * IANA's registry of special-purpose addresses. Of IPv4: this network, private, shared, loopback, link-local,
- * documentation, multicast … Of the global range of IPv6: protocol assignments such as Teredo, documentation, 6to4 around
- * IPv4.
+ * Networks of IANA's registry of special-purpose addresses. The IPv4 networks are this network, private, shared, loopback,
+ * link-local, documentation, multicast and others. The networks in the global range of IPv6 are protocol assignments such as
+ * Teredo, documentation, and 6to4, which embeds IPv4 addresses.
  */
 const SPECIAL = openNetworks(
   [
@@ -36,13 +36,13 @@ const SPECIAL = openNetworks(
   ].join(),
 );
 
-/** Whether an IP address, with or without the brackets of a URL, is public. */
+/** Returns whether an IP address, with or without the brackets of a URL, is public. */
 export function isPublicAddress(text: string): boolean {
   const address = text.replace(/^\[(.*)\]$/, "$1").replace(/%.*$/, "");
   return (isIPv4(address) || isInNetworks(GLOBAL_IPV6, address)) && !isInNetworks(SPECIAL, address);
 }
 
-/** Whether a URL's host names this machine; names are not resolved. */
+/** Returns whether the host of a URL is this machine. Does not resolve names. */
 export function isLoopbackHost(hostname: string): boolean {
   return /^(?:localhost|.*\.localhost|127\.[\d.]+|0\.0\.0\.0|\[::1?\])\.?$/.test(hostname);
 }

@@ -1,11 +1,11 @@
-/** The URL of a request that one of our servers has received. */
+/** Parses the URL of a request to one of our servers. */
 
-/** More than a name of 253 characters with a port. Parsing a long one takes long. */
+/** Sufficient for a name of 253 characters and a port. Parsing a longer host takes long. */
 const MAX_HOST_LENGTH = 300;
 
 /**
- * Returns the URL of a request; null if its `Host` header is no host. HTTP/1.0 has requests without one, which Bun gives
- * a path only: health checks of load balancers are like that.
+ * Returns the URL of a request; null if its `Host` header is not a valid host. HTTP/1.0 requests may have no `Host` header,
+ * such as health checks of load balancers. Bun gives them only a path.
  */
 export function requestUrl({ url, headers }: Request): URL | null {
   const hasNoHost = url.startsWith("/") && !headers.get("host");

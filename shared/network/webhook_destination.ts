@@ -1,15 +1,19 @@
 /**
- * Where webhooks may lead: to public addresses over TLS, and to the operator's own networks (WEBHOOK_ALLOWED_NETWORKS). A
- * URL is checked when it is saved, and the addresses of its host with every delivery, as the connection is made.
+ * Decides where webhooks may be delivered: to public addresses over TLS, and to the operator's own networks
+ * (WEBHOOK_ALLOWED_NETWORKS). A URL is checked when it is saved. The addresses of its host are checked at every delivery,
+ * while connecting.
  */
 import { type BlockList, isIP } from "node:net";
 import { isInNetworks } from "./networks.ts";
 import { isLoopbackHost, isPublicAddress } from "./public_address.ts";
 
-/** Receivers listen there or at 1024 and above; other services, such as mail, below. */
+/** Ports below 1024 that receivers may use. Other services, such as mail, use the remaining ports below 1024. */
 const WEB_PORTS: readonly number[] = [80, 443];
 
-/** Returns why nothing is ever delivered to a URL; null if that does not show before its host is resolved. */
+/**
+ * Returns the reason why a URL can never be delivered to. Returns null if there is no such reason, or if it depends on the
+ * addresses of the host.
+ */
 export function findAddressProblem(url: URL, networks: BlockList): string | null {
   const port = url.port === "" ? 443 : Number(url.port);
   if (port < 1024 && !WEB_PORTS.includes(port)) return "its port must be 80, 443, or 1024 or above";
@@ -26,7 +30,7 @@ export function findAddressProblem(url: URL, networks: BlockList): string | null
   return isTls || hasNetworks ? null : "it must begin with https";
 }
 
-/** Returns whether webhooks may be delivered to an IP address. Without TLS, only own networks are allowed. */
+/** Returns whether webhooks may be delivered to an IP address. Without TLS, only the operator's own networks are allowed. */
 export function isDeliverable(networks: BlockList, address: string, { isTls }: { isTls: boolean }): boolean {
   return isInNetworks(networks, address) || (isTls && isPublicAddress(address));
 }
