@@ -1,18 +1,18 @@
-/** What the rows of the table of errors are made of: the schemas of details, times to wait. */
+/** The parts of the rows in the table of errors: schemas of details, and retry delays. */
 import { type Static, type TObject, type TProperties, Type } from "@sinclair/typebox";
 import { Line, Text } from "./schemas.ts";
 
-/** Seconds after which a request may succeed, for `Retry-After`. */
+/** The number of seconds after which a retry may succeed, for `Retry-After`. */
 export const RETRY_AFTER = {
-  /** Another request writes the same. */
+  /** Another request writes the same data. */
   conflict: 1,
-  /** Others wait for the same work. */
+  /** Other requests wait for the same work. */
   queue: 2,
-  /** A failover of the database takes some seconds. */
+  /** A failover of the database takes a few seconds. */
   database: 5,
-  /** A response that is being sent ends. */
+  /** Another response is being sent. */
   stream: 5,
-  /** An export is built, or a transaction holds its cutoff back. */
+  /** An export is being built, or a transaction holds back the cutoff. */
   build: 10,
   /** Long enough for a failover of the storage. */
   storage: 30,
@@ -34,7 +34,7 @@ export const InputProblem = Type.Object(
   { title: "InputProblem", additionalProperties: true },
 );
 
-/** A row whose errors have details. `text` is the message with the details in it, if they say more. */
+/** Returns a row for errors with details. `text` returns a message that contains the details, if they add information. */
 export function row<const Fields extends TProperties>(options: {
   status: number;
   /** The message without details. */
@@ -43,6 +43,6 @@ export function row<const Fields extends TProperties>(options: {
   details: Fields;
   text?(details: Static<TObject<Fields>>): string | undefined;
 }) {
-  // Clients ignore fields that they do not know, because more may be added.
+  // Additional properties are allowed, so that clients ignore fields added later.
   return { ...options, details: Type.Object(options.details, { additionalProperties: true }) };
 }

@@ -1,9 +1,9 @@
-/** The texts of errors for which the row of the code is not enough: by code, then by case. */
+/** The texts of errors for which the table's message is not specific enough, by error code and case. */
 
-/** Ends a text that names the organization of the request. */
+/** The end of a text that names the request's organization. */
 export const OTHER_ORG_ADVICE = "Set X-Org-Slug to use another organization.";
 
-/** Ends a text of an error that has the header. */
+/** The end of a text whose error has a Retry-After header. */
 export const WAIT_ADVICE = "Retry after the time in Retry-After.";
 
 function count(number: number): string {
@@ -14,7 +14,7 @@ function duration(seconds: number): string {
   return `${seconds} second${seconds === 1 ? "" : "s"}`;
 }
 
-/** The texts of NOT_FOUND by its reason, if that says enough. */
+/** The texts of NOT_FOUND by reason, for reasons that need no further details. */
 export const MISSING: Readonly<Record<string, string>> = {
   factor: "Second factor not found. List yours with GET /api/v1/auth/factors.",
   key: "API key not found. List your keys with GET /api/v1/auth/keys.",
@@ -26,7 +26,7 @@ export const MISSING: Readonly<Record<string, string>> = {
   user: "User not found. Check the id.",
 };
 
-/** The texts of QUOTA_EXCEEDED by quota, if the limit says enough. */
+/** The texts of QUOTA_EXCEEDED by quota, for quotas that need only the limit. */
 export const QUOTAS: Readonly<Record<string, (limit: number) => string>> = {
   deliveries: (limit) =>
     `${limit} deliveries of this webhook are pending, the maximum. Wait until they are delivered.`,
@@ -52,39 +52,39 @@ const DEFINITION_QUOTAS: Readonly<Record<string, string>> = {
   yamlBytes: "bytes of YAML. Delete drafts that are no longer needed",
 };
 
-/** A definition, or one of its versions. */
+/** A definition or one of its versions. */
 interface Definition {
   type: string;
   name: string;
   version?: string | null;
 }
 
-/** `agent "reviewer@1.0.0"`, inside a sentence. */
+/** Returns a definition for use within a sentence: `agent "reviewer@1.0.0"`. */
 function quoted({ type, name, version = null }: Definition): string {
   return `${type} "${name}${version === null ? "" : `@${version}`}"`;
 }
 
-/** A definition as a path names it. */
+/** A definition, as addressed by a path. */
 type AddressedDefinition = Definition & { orgSlug: string | null };
 
-/** `agent "@acme/reviewer@1.0.0"`, inside a sentence. */
+/** Returns a definition with its organization for use within a sentence: `agent "@acme/reviewer@1.0.0"`. */
 function addressed({ orgSlug, ...definition }: AddressedDefinition): string {
   const { name } = definition;
   return quoted({ ...definition, name: orgSlug === null ? name : `@${orgSlug}/${name}` });
 }
 
-/** The same at the beginning of a sentence. */
+/** Returns a definition with its organization for the start of a sentence. */
 function addressedFirst(definition: AddressedDefinition): string {
   const text = addressed(definition);
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
-/** Ends a text with a period, unless it is a question or ends with one. */
+/** Adds a period, unless the text ends with one, or with a question mark or exclamation mark. */
 function sentence(text: string): string {
   return /[.?!]$/.test(text) ? text : `${text}.`;
 }
 
-/** `name must not be empty.`, or what is wrong with a whole body. */
+/** Returns a problem as a sentence: `name must not be empty.`, or the problem of the whole body. */
 function problemText({ path, message }: { path: string; message: string }): string {
   return sentence(`${path} ${message}`.trim());
 }

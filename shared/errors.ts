@@ -1,4 +1,4 @@
-/** Every error code of the API: its status, what its details hold, and its text. More texts are in error_texts.ts. */
+/** All error codes of the API, with their status, details and text. error_texts.ts contains further texts. */
 import { type Static, type TObject, Type } from "@sinclair/typebox";
 import { InputProblem, RETRY_AFTER, row } from "./error_details.ts";
 import { MISSING, QUOTAS } from "./error_texts.ts";
@@ -323,18 +323,18 @@ export type ErrorDetails<Code extends ErrorCode> = (typeof ERRORS)[Code] extends
   : Readonly<Record<string, unknown>>;
 
 export interface ApiErrorOptions<Code extends ErrorCode = ErrorCode> {
-  /** A message for this case, if the code and its details do not say enough. */
+  /** A message for this case, if the code and its details are not sufficient. */
   message?: string | undefined;
-  /** Checked for a code that is known here; errors that are passed on have any. */
+  /** The details. They are type-checked if the code is known here. Errors that are passed on may have any details. */
   details?: (ErrorCode extends Code ? Readonly<Record<string, unknown>> : ErrorDetails<Code>) | undefined;
-  /** In seconds; the default of the code if omitted. */
+  /** The number of seconds for `Retry-After`; the code's default if omitted. */
   retryAfter?: number;
   /** Response headers other than `Retry-After`. */
   headers?: Readonly<Record<string, string>>;
   cause?: unknown;
 }
 
-/** A row of the table, for any code. */
+/** A row of the table, for an unknown code. */
 interface AnyRow {
   status: number;
   message: string;
@@ -343,7 +343,7 @@ interface AnyRow {
   text?(details: object): string | undefined;
 }
 
-/** An error that the client sees. Anything else that is thrown becomes INTERNAL_SERVER_ERROR. */
+/** An error that is sent to the client. Any other error becomes INTERNAL_SERVER_ERROR. */
 export class ApiError<Code extends ErrorCode = ErrorCode> extends Error {
   readonly code: Code;
   readonly details: Readonly<Record<string, unknown>> | undefined;

@@ -1,11 +1,11 @@
-/** Sizes of files in words, for pages and mails. */
+/** Formats file sizes for pages and mails. */
 
 const UNITS = ["byte", "kilobyte", "megabyte", "gigabyte", "terabyte"];
 
-/** The share of a unit from which on it is used: less of it does not round to 1,000 of the smaller one. */
+/** The fraction of a unit from which the unit is used. A smaller value does not round to 1,000 of the next smaller unit. */
 const FULL_UNIT = 0.9995;
 
-/** Returns `512 bytes`, `2.5 MB`, in powers of 1000. */
+/** Formats a size in powers of 1000, such as `512 bytes` or `2.5 MB`. */
 export function formatBytes(bytes: number): string {
   const power = Math.floor(Math.log10(Math.max(bytes / FULL_UNIT, 1)) / 3);
   const value = bytes / 1000 ** Math.min(power, UNITS.length - 1);

@@ -1,22 +1,22 @@
-/** The version that a range resolves to. */
+/** Resolves version ranges. */
 import semver from "semver";
 import type { DefinitionStatus } from "../vocabulary.ts";
 import { MAX_VERSION_DIGITS } from "./version_numbers.ts";
 
-/** Maximum characters of a range; longer texts match no version. */
+/** The maximum number of characters of a range. Longer texts match no version. */
 export const MAX_RANGE_LENGTH = 60;
 
-/** How to write a range, for messages. */
+/** Examples of ranges, for messages. */
 export const RANGE_FORMS = "1.2.0, ^1.2.0, ~1.2.0, 1.x, >=1.2.0 <2.0.0, ^1.0.0 || ^2.0.0 or latest";
 
-/** True for `latest` and the ranges of npm, such as `1.2.3`, `^1.2.3`, `1.x`, `*`, `>=1.0.0 <2.0.0` and `1.x || 2.x`. */
+/** Returns true for `latest` and npm ranges, such as `1.2.3`, `^1.2.3`, `1.x`, `*`, `>=1.0.0 <2.0.0` and `1.x || 2.x`. */
 export function isRange(text: string): boolean {
   return text === "latest" || parseRange(text) !== null;
 }
 
 /**
- * Returns the highest published version in range, else the highest deprecated one. An exact version also finds an archived
- * one. Null if none matches.
+ * Returns the highest published version in the range, or else the highest deprecated version. An exact version may also be
+ * archived. Returns null if no version matches.
  */
 export function pickVersion<Candidate extends { version: string; status: DefinitionStatus }>(
   range: string,
@@ -33,7 +33,7 @@ export function pickVersion<Candidate extends { version: string; status: Definit
 /** MAJOR, MINOR and PATCH. */
 type VersionNumbers = readonly [number, number, number];
 
-/** All versions from `from` on and before `to`. */
+/** The versions from `from` (inclusive) to `to` (exclusive). */
 export interface VersionInterval {
   from: VersionNumbers;
   to: VersionNumbers;
@@ -41,7 +41,7 @@ export interface VersionInterval {
 
 const ALL_VERSIONS: VersionInterval = { from: [0, 0, 0], to: [10 ** MAX_VERSION_DIGITS, 0, 0] };
 
-/** Returns the intervals of a range, in order and without a version in two of them; empty if the text is not a range. */
+/** Returns the intervals of a range, in ascending order and without overlaps. Returns none if the text is not a range. */
 export function listIntervals(range: string): VersionInterval[] {
   const alternatives = parseReferenceRange(range)?.set ?? [];
   const intervals = alternatives
@@ -67,7 +67,7 @@ function toInterval({ operator, semver: limit }: semver.Comparator): VersionInte
   if (!(limit instanceof semver.SemVer)) return ALL_VERSIONS;
   const { major, minor, patch, prerelease } = limit;
   const at: VersionNumbers = [major, minor, patch];
-  // Our versions have no prereleases: 1.0.0 is the first one after 1.0.0-beta.
+  // Definition versions have no prereleases, so the first version after 1.0.0-beta is 1.0.0.
   const after: VersionNumbers = prerelease.length > 0 ? at : [major, minor, patch + 1];
   switch (operator) {
     case ">":
@@ -104,7 +104,7 @@ function parseRange(text: string): semver.Range | null {
   return isWritten && semver.validRange(text) !== null ? new semver.Range(text) : null;
 }
 
-/** Returns the version of `1.2.3` and `=1.2.3`; null for a range of versions. */
+/** Returns the version of an exact range such as `1.2.3` or `=1.2.3`; null for any other range. */
 function exactVersion({ set }: semver.Range): string | null {
   const [only] = set.length === 1 && set[0]?.length === 1 ? set[0] : [];
   return only?.operator === "" && only.semver instanceof semver.SemVer ? only.semver.version : null;
