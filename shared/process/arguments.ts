@@ -1,9 +1,9 @@
-/** Command lines of programs that are configured by the environment alone. */
+/** Command lines of programs whose only configuration is the environment. */
 
-/** The exit code for a wrong command line. */
+/** The exit code for an invalid command line. */
 export const EXIT_USAGE = 2;
 
-/** Prints `usage` and exits on `--help`; rejects any other argument with exit code 2. `usage` begins with the command. */
+/** Prints `usage` and exits on `--help`. Rejects any other argument with exit code 2. `usage` must start with the command. */
 export function requireNoArguments(
   host: Pick<NodeJS.Process, "argv" | "stdout" | "stderr" | "exit">,
   usage: string,

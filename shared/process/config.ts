@@ -1,4 +1,4 @@
-/** The configuration: the environment is read here, once, when a process starts. */
+/** Reads the configuration from the environment, once, when a process starts. */
 import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { TSchema } from "@sinclair/typebox";
@@ -8,14 +8,14 @@ import { CHECKS, Environment } from "./config_variables.ts";
 import { type ReportProblem, readS3Config, type S3Config } from "./s3_config.ts";
 import { readVariableFiles, type VariableValues } from "./variable_files.ts";
 
-/** `DATABASE_POOL_MAX` is `databasePoolMax`. */
+/** Converts a variable's name to camelCase: `DATABASE_POOL_MAX` to `databasePoolMax`. */
 type CamelCase<Name extends string> = Name extends `${infer First}_${infer Rest}`
   ? `${Lowercase<First>}${Capitalize<CamelCase<Rest>>}`
   : Lowercase<Name>;
 
 type BucketVariable = `S3_${string}` | `AWS_${string}`;
 
-/** The variables by their names in the code, null if unset without a default. Those of the bucket are in `s3`. */
+/** The variables by their camelCase names. Unset variables without a default are null. The bucket's variables are in `s3`. */
 type Variables = {
   [Name in Exclude<keyof Environment, BucketVariable> as CamelCase<Name>]:
     | NonNullable<Environment[Name]>
@@ -26,7 +26,7 @@ export type Config = ReturnType<typeof toConfig>;
 
 export type ConfigResult = { ok: true; config: Config } | { ok: false; problems: string[] };
 
-/** Converts text to the type of its schema. Invalid text is returned unchanged and fails validation. */
+/** Converts text to the type of its schema. Invalid text is returned unchanged, and then fails validation. */
 function toSchemaType(schema: TSchema, text: string): unknown {
   if (schema["type"] === "integer" && /^-?\d{1,15}$/.test(text)) return Number(text);
   return text;
@@ -40,8 +40,8 @@ function expectation(name: string): string {
 }
 
 /**
- * Reads the configuration. All problems are reported at once, one line each, naming the variable and never its value,
- * which may hold a password. An empty variable counts as unset.
+ * Reads the configuration. Returns all problems at once, one line each, with the variable's name. A problem never contains
+ * the value, which may include a password. An empty variable counts as unset.
  */
 export function readConfig(variables: VariableValues): ConfigResult {
   const { env, problems: fileProblems } = readVariableFiles(variables);
@@ -81,34 +81,34 @@ function parseVariables(env: VariableValues): Record<string, unknown> {
   return given;
 }
 
-/** `false` is 0 proxies, `true` is 1. */
+/** Returns the number of proxies: 0 for `false`, 1 for `true`. */
 function toProxyCount(text: string): number {
   return text === "true" ? 1 : text === "false" ? 0 : Number(text);
 }
 
-/** Adds the settings whose values differ from those of their variables. */
+/** Returns the configuration, including the settings whose values differ from those of their variables. */
 function toConfig(env: Environment, s3: S3Config | null) {
   const publicUrl = env.PUBLIC_URL ?? `http://localhost:${env.PORT}`;
   const names = Object.keys(Environment.properties).filter((name) => !/^(?:S3|AWS)_/.test(name));
   const values: Readonly<Record<string, unknown>> = env;
   return {
     ...(Object.fromEntries(names.map((name) => [toCamelCase(name), values[name] ?? null])) as Variables),
-    /** For the API's requests; may lead to a connection pooler. */
+    /** The URL for the API's requests, which may point to a connection pooler. */
     databaseUrl: env.DATABASE_URL ?? "",
-    /** For features that need their own sessions. Same as `databaseUrl` without a pooler. */
+    /** The URL for features that need their own sessions; the same as `databaseUrl` without a pooler. */
     databaseDirectUrl: env.DATABASE_DIRECT_URL ?? env.DATABASE_URL ?? "",
     exportStreamsPerOrg: env.EXPORT_STREAMS_PER_ORG ?? Math.max(1, Math.floor(env.EXPORT_STREAMS_MAX / 2)),
     /** Application names of database sessions that do not hold back the cutoff of exports. */
     exportIgnoreApplications: toList(env.EXPORT_IGNORE_APPLICATIONS),
-    /** Without a trailing slash. */
+    /** The public base URL, without a trailing slash. */
     publicUrl: publicUrl.replace(/\/+$/, ""),
-    /** Where finished exports are kept. */
+    /** The location of finished exports. */
     artifactUrl: env.ARTIFACT_URL ?? pathToFileURL(resolve(env.DATA_DIR, "artifacts")).href,
-    /** Settings of the bucket for an `s3://` artifact URL; null for other URLs. */
+    /** The settings of the bucket for an `s3://` artifact URL; null for other URLs. */
     s3,
-    /** In lower case. */
+    /** The domains in lower case. */
     signUpDomains: toList(env.SIGN_UP_DOMAINS?.toLowerCase()),
-    /** Number of trusted proxies between client and API; 0: `X-Forwarded-For` is ignored. */
+    /** The number of trusted proxies between client and API. With 0, `X-Forwarded-For` is ignored. */
     trustProxy: toProxyCount(env.TRUST_PROXY),
   };
 }
@@ -117,7 +117,7 @@ function toCamelCase(name: string): string {
   return name.toLowerCase().replaceAll(/_(.)/g, (_, letter: string) => letter.toUpperCase());
 }
 
-/** Splits at commas. */
+/** Splits a comma-separated list. */
 function toList(text = ""): readonly string[] {
   return text.split(",").flatMap((part) => part.trim() || []);
 }

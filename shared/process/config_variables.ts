@@ -1,4 +1,4 @@
-/** Every environment variable of the configuration, with its default, its bounds and what it is for. */
+/** The environment variables of the configuration, with their defaults, bounds and descriptions. */
 import { type Static, Type } from "@sinclair/typebox";
 import { CronExpressionParser } from "cron-parser";
 import { Cron } from "croner";
@@ -11,10 +11,10 @@ const NO_SPACES = "^\\S+$";
 const POSTGRES_URL = "^postgres(ql)?://.+";
 const ORIGIN = "^https?://[^\\s/?#@]+/?$";
 const CONTACT = "^(mailto:[^\\s@]+@[^\\s@]+|https://\\S+|tel:\\+[0-9-]+)$";
-/** Plain http is for loopback addresses only. Text without a scheme is a path. */
+/** Plain http is allowed only for loopback addresses. Text without a scheme is a path. */
 const CATALOG_URL_OR_PATH =
   "^(?:https://\\S+|http://(?:[^\\s/@]*@)?(?:localhost|127(?:\\.\\d{1,3}){3}|\\[::1\\])(?::\\d+)?(?:[/?#]\\S*)?|(?![A-Za-z][A-Za-z0-9+.-]*://).+)$";
-/** A name, quoted where it has a comma, before an address in angle brackets; or an address alone. */
+/** A name before an address in angle brackets, or only an address. A name that contains a comma must be quoted. */
 const SENDER =
   '^(?:(?:"[^"<>\\\\\\r\\n]+" |[^",;:<>@\\r\\n]+ )?<[^\\s<>@,]+@[^\\s<>@,]+>|[^\\s<>@,]+@[^\\s<>@,]+)$';
 
@@ -39,14 +39,17 @@ function word<const Word extends string>(words: readonly Word[], unset: Word) {
   return oneOf(words, { default: unset, description });
 }
 
-/** Every variable: `default` is the value of an unset one; errors say "must be" and the `description`. */
+/**
+ * All environment variables. `default` is the value of an unset variable. Error messages contain "must be" and the
+ * `description`.
+ */
 export const Environment = Type.Object({
   DATABASE_URL: optional("a postgres:// URL of PostgreSQL 15 or later", POSTGRES_URL),
   DATABASE_DIRECT_URL: optional(
     "a postgres:// URL of the same database without the connection pooler",
     POSTGRES_URL,
   ),
-  // Exports and the catalog are read there while it is current.
+  // Exports and the catalog are read from the replica while it is up to date.
   DATABASE_REPLICA_URL: optional("a postgres:// URL of one streaming replica of DATABASE_URL", POSTGRES_URL),
   DATABASE_POOL_MAX: integer({ unset: 10, min: 1, max: 1000 }, "connections per process for requests"),
   EXPORT_STREAMS_MAX: integer({ unset: 8, min: 1, max: 1000 }, "concurrent export streams per process"),
@@ -61,7 +64,7 @@ export const Environment = Type.Object({
     { unset: 60, min: 1, max: 1440 },
     "minutes that a streamed export may take",
   ),
-  // PostgreSQL cuts longer names, and replaces other characters.
+  // PostgreSQL truncates longer names and replaces other characters.
   EXPORT_IGNORE_APPLICATIONS: optional(
     "application names of database sessions, separated by commas",
     "^[ -+\\--~]{1,63}(,[ -+\\--~]{1,63})*$",
@@ -132,7 +135,7 @@ export const Environment = Type.Object({
     "five cron fields (UTC), without `W` and `+`, with a date that exists",
   ),
   WEBHOOK_ALLOWED_NETWORKS: optional("a list of networks, such as 10.1.0.0/16,fd00::/8"),
-  // Unset: mails become files.
+  // If unset, mails are written to files.
   SMTP_URL: optional("an smtp:// or smtps:// URL with user and password percent-encoded", "^smtps?://\\S+$"),
   SIGN_UP: word(["off", "invited", "domains", "open"], "invited"),
   SIGN_UP_DOMAINS: optional(
@@ -147,12 +150,12 @@ export const Environment = Type.Object({
   SUPPORT_CONTACT: optional("a mailto:, https: or tel: URI, where people ask for a subscription", CONTACT),
   ORGANIZATION_CREATION: word(["users", "admin"], "users"),
   AUDIT_RETENTION_DAYS: integer({ unset: 400, min: 400, max: 36_500 }, "days that audit entries are kept"),
-  // Statistics cover thirty days.
+  // The minimum is 31, because statistics cover thirty days.
   EXECUTION_RETENTION_DAYS: integer(
     { unset: 400, min: 31, max: 36_500 },
     "days that recorded executions are kept",
   ),
-  // Webhooks are retried for three days.
+  // The minimum is 4, because webhooks are retried for three days.
   EVENT_RETENTION_DAYS: integer({ unset: 30, min: 4, max: 36_500 }, "days that events are kept"),
   EXPORT_JOB_RETENTION_DAYS: integer(
     { unset: 400, min: 1, max: 36_500 },
@@ -178,14 +181,14 @@ export const Environment = Type.Object({
     "seconds that the API still accepts requests after SIGTERM",
   ),
   METRICS_HOST: text({ unset: "127.0.0.1", minLength: 1 }, "address of METRICS_PORT"),
-  // Unset: the API serves them on PORT, other processes do not.
+  // If unset, the API serves metrics and health on PORT, and other processes do not serve them.
   METRICS_PORT: Type.Optional(integer({ min: 0, max: 65_535 }, "port of metrics and health")),
   LOG_LEVEL: word(["fatal", "error", "warn", "info", "debug", "trace", "silent"], "info"),
   LOG_ADDRESSES: word(["full", "network", "none"], "full"),
 });
 export type Environment = Static<typeof Environment>;
 
-/** Checks that a pattern cannot express. */
+/** Checks that a pattern cannot express, by variable. */
 export const CHECKS: Readonly<Record<string, (text: string) => boolean>> = {
   CATALOG_SYNC_CRON: isCron,
   EXPORT_SWEEP_CRON: isQueueCron,
@@ -196,7 +199,7 @@ export const CHECKS: Readonly<Record<string, (text: string) => boolean>> = {
   WEBHOOK_ALLOWED_NETWORKS: (text) => parseNetworks(text) !== null,
 };
 
-/** Returns what `check` does; false if it throws. */
+/** Returns the result of `check`, or false if it throws. */
 function holds(check: () => boolean): boolean {
   try {
     return check();
@@ -205,24 +208,24 @@ function holds(check: () => boolean): boolean {
   }
 }
 
-/** Seconds are not supported. The libraries also accept them, and dates. */
+/** Returns true for exactly five fields. The cron libraries also accept seconds and dates, which are not supported. */
 function hasFiveFields(text: string): boolean {
   return text.trim().split(/\s+/).length === 5;
 }
 
-/** True for five fields that match a time in the future, for the queue, which reads them with the same library. */
+/** Returns true for five fields that match a future time, according to the library that the queue uses. */
 function isQueueCron(text: string): boolean {
   const options = { tz: "UTC", strict: false };
   return hasFiveFields(text) && holds(() => CronExpressionParser.parse(text, options).hasNext());
 }
 
-/** True for five fields that match a time in the future. */
+/** Returns true for five fields that match a future time. */
 function isCron(text: string): boolean {
   const options = { mode: "5-part", timezone: "UTC" } as const;
   return hasFiveFields(text) && holds(() => new Cron(text, options).nextRun() !== null);
 }
 
-/** True for a URL with a host and credentials that can be decoded. */
+/** Returns true for a URL with a host, whose credentials can be decoded. */
 function isUsableUrl(text: string): boolean {
   return holds(() => {
     const { hostname, username, password } = new URL(text);

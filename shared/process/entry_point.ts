@@ -1,4 +1,4 @@
-/** How an entry point starts and stops, the same for every process of the service. */
+/** The start and shutdown of an entry point, which are the same for every process of the service. */
 import { type Config, readConfig } from "./config.ts";
 import { describeListenError } from "./listen_error.ts";
 import { createLog, type Log, openStdout, redactSecrets } from "./log.ts";
@@ -6,15 +6,15 @@ import { onStdinEnd } from "./stdin_end.ts";
 import { describeUnknownVariables } from "./unknown_variables.ts";
 import { withTimeout } from "./with_timeout.ts";
 
-/** What an entry point passes on: only `main.ts` files touch `process`. */
+/** The parts of `process` that entry points pass on. Only `main.ts` files access `process` itself. */
 export interface Host extends Pick<NodeJS.Process, "env" | "stdin" | "exit" | "on"> {
-  /** Prints the problems, each on a line of its own, and exits: with code 1 by default. */
+  /** Prints each problem on its own line and exits, with code 1 by default. */
   fail(problems: readonly string[], exitCode?: number): never;
 }
 
 /**
- * Wraps a process. The problems of a service are JSON lines of its log, because programs read stderr and stdout together. At a
- * terminal, where a person reads them, and without `service`, they are text.
+ * Wraps a process. A service prints problems as JSON log lines, because programs read stderr and stdout together. At a
+ * terminal, or without `service`, problems are printed as text.
  */
 export function openHost(
   self: Omit<Host, "fail"> & { stderr: { write(text: string): void; isTTY?: boolean } },
@@ -41,14 +41,14 @@ export function openHost(
   };
 }
 
-/** Returns the configuration, or exits with its problems. Then misspelled variables are listed, too. */
+/** Returns the configuration. If it is invalid, exits with the problems and with the variables that look misspelled. */
 export function readConfigOrExit(host: Host): Config {
   const result = readConfig(host.env);
   if (result.ok) return result.config;
   return host.fail([...result.problems, ...describeUnknownVariables(host.env)]);
 }
 
-/** Opens the log of a serving process on stdout. Its first lines warn about variables that look misspelled. */
+/** Opens the log of a service on stdout. The first lines warn about variables that look misspelled. */
 export function openProcessLog(
   host: Pick<Host, "env" | "on">,
   config: Pick<Config, "logLevel">,
@@ -62,7 +62,7 @@ export function openProcessLog(
   return log;
 }
 
-/** Starts to listen, or exits with the reason why it cannot. */
+/** Starts listening. If that fails, exits with the reason. */
 export function listenOrExit(
   host: Host,
   at: { host: string; port: number },
@@ -77,7 +77,7 @@ export function listenOrExit(
 
 export interface StopOptions {
   log: Log;
-  /** What has to end first, in order. */
+  /** The phases to run before the connections are closed, in order. */
   phases: readonly ShutdownPhase[];
   tracing: { shutdown(): Promise<void> } | null;
   /** Closes the connections of the process. */
@@ -85,8 +85,8 @@ export interface StopOptions {
 }
 
 /**
- * Ends the process in order on SIGTERM and SIGINT, when the parent process ends (if it asked for that), and after an uncaught
- * error, which leaves the process in an unknown state.
+ * Shuts the process down in order on SIGTERM and SIGINT, when the parent process exits (if it requested this), and after an
+ * uncaught error, which leaves the process in an unknown state.
  */
 export function stopOnSignals(host: Omit<Host, "fail">, { log, phases, tracing, close }: StopOptions): void {
   const shutdown = createShutdown({
@@ -110,20 +110,20 @@ export function stopOnSignals(host: Omit<Host, "fail">, { log, phases, tracing, 
 
 export interface ShutdownPhase {
   name: string;
-  /** How long the phase may take before the next one begins. */
+  /** The maximum duration of the phase. Then the next phase starts. */
   timeoutMs: number;
-  /** `reason` is the signal or event that began the shutdown. */
+  /** Runs the phase. `reason` is the signal or event that started the shutdown. */
   run: (reason: string) => Promise<void>;
 }
 
 interface ShutdownOptions extends Pick<StopOptions, "log" | "phases"> {
-  /** Ends the process; an entry point passes `process.exit`. */
+  /** Exits the process; an entry point passes `process.exit`. */
   exit: (code: number) => void;
 }
 
 /**
- * Returns the shutdown function of a process. The first call runs the phases in sequence, each with its time limit, even if an
- * earlier one fails, and exits with `exitCode`, or 1 if a phase failed; a second call exits at once with 1.
+ * Returns the shutdown function of a process. The first call runs the phases in sequence, each with its time limit, even if
+ * an earlier phase fails. It exits with `exitCode`, or with 1 if a phase failed. A second call exits immediately with 1.
  */
 export function createShutdown(options: ShutdownOptions): (reason: string, exitCode?: number) => void {
   const { phases, log, exit } = options;

@@ -1,6 +1,6 @@
-/** Why a server cannot listen, in words. */
+/** Describes why a server cannot listen. */
 
-/** By the code of the error. */
+/** The reasons by error code. */
 const REASONS: Readonly<Record<string, string>> = {
   EADDRINUSE: "the port is taken",
   EACCES: "this user may not use the port",
@@ -8,9 +8,9 @@ const REASONS: Readonly<Record<string, string>> = {
   ENOTFOUND: "the address is not known",
 };
 
-/** Returns a line that says why `error` kept a server from listening. */
+/** Returns a line with the reason why a server cannot listen. */
 export function describeListenError(at: { host: string; port: number }, error: unknown): string {
-  // Bun's error has no code if the name of a host cannot be resolved.
+  // Bun's error has no code if a host name cannot be resolved.
   const { code = "ENOTFOUND" } = error as { code?: string };
   return `Cannot listen on ${at.host}:${at.port}: ${REASONS[code] ?? code}`;
 }

@@ -1,16 +1,16 @@
-/** The log: one JSON line per event on stdout, without credentials. */
+/** Writes the log to stdout without credentials, with one JSON line per event. */
 import { writeSync } from "node:fs";
 import pino from "pino";
 import { escapeLineEnds } from "../json_lines.ts";
 
 export type Log = pino.Logger;
 
-/** The destination of lines; tests collect them. */
+/** The destination of log lines. Tests collect the lines. */
 export interface LogDestination {
   write(line: string): void;
 }
 
-/** Fields that always hold a secret, at the top level of a line and one below. */
+/** Fields that always contain a secret, at the top level of a line and one level below. */
 const SECRET_FIELDS = new Set([
   "authorization",
   "cookie",
@@ -22,15 +22,18 @@ const SECRET_FIELDS = new Set([
 ]);
 const REDACTED = "[redacted]";
 
-/** Patterns of our keys and tokens, and of passwords in URLs, anywhere in a line, including messages and stacks. */
+/**
+ * Patterns of the service's keys and tokens, and of passwords in URLs. They are replaced anywhere in a line, including
+ * messages and stacks.
+ */
 const SECRETS: readonly [RegExp, string][] = [
   [/\b(ul[rs]_)[\w-]{8,}/g, "$1[redacted]"],
   [/\b(bearer\s+)[\w.~+/-]{8,}=*/gi, "$1[redacted]"],
-  // Without the scheme, which would be looked for in every word of a line.
+  // The scheme is not part of the pattern, because it would have to be searched for at every word of a line.
   [/(:\/\/[^\s:@/"]*:)[^\s@/"]+@/g, "$1[redacted]@"],
 ];
 
-/** Removes credentials from a text. Exported for final messages on stderr, which are not log lines. */
+/** Removes credentials from a text. Also used for final messages on stderr, which are not log lines. */
 export function redactSecrets(text: string): string {
   return SECRETS.reduce((line, [pattern, replacement]) => line.replace(pattern, replacement), text);
 }
@@ -38,8 +41,8 @@ export function redactSecrets(text: string): string {
 type Fields = Record<string, unknown>;
 
 /**
- * Returns the fields without secrets; copies them only if there are any. pino's own redaction would take 10 of the 15
- * microseconds of a line.
+ * Returns the fields without secrets. Copies the fields only if there are secrets. pino's own redaction would take 10 of the
+ * 15 microseconds of a line.
  */
 function redactFields(fields: Fields, levels = 2): Fields {
   let redacted: Fields | null = null;
@@ -57,7 +60,7 @@ function redactNested(value: unknown, levels: number): unknown {
   return isFields && levels > 0 ? redactFields(value as Fields, levels) : value;
 }
 
-/** Serializes an error without PostgreSQL's `detail` and `where`, which contain row values such as email addresses. */
+/** Serializes an error. Omits PostgreSQL's `detail` and `where`, which contain row values such as email addresses. */
 function serializeError(error: Error): object {
   const { detail: _detail, where: _where, ...visible } = pino.stdSerializers.err(error);
   return visible;
@@ -66,28 +69,28 @@ function serializeError(error: Error): object {
 export interface LogOptions {
   level: string;
   process: string;
-  /** Stdout, line by line, if omitted. */
+  /** The destination of the lines; stdout, line by line, if omitted. */
   destination?: LogDestination;
 }
 
-/** How long a full pipe may keep the process. Then lines are dropped until it takes some again. */
+/** The maximum time for which a full pipe blocks the process. After that, lines are dropped until the pipe accepts data again. */
 const MAX_WAIT_MS = 1000;
 const PAUSE_MS = 10;
 const STDOUT = 1;
 
 let droppedLines = 0;
 
-/** Returns how many lines this process could not write since it began. */
+/** Returns the number of lines that this process has been unable to write. */
 export function countDroppedLines(): number {
   return droppedLines;
 }
 
 /**
- * Opens the stdout of a serving process. Writes the lines of one turn of the event loop together, because a system call
- * costs more than a line. They are written before the process waits and when it exits.
+ * Opens the stdout of a service. Writes the lines of one event loop turn together, because a system call costs more than a
+ * line. Lines are written before the process waits for events, and when it exits.
  *
- * Never throws: without room on the log's disk, or without a reader, lines are dropped and counted. `onRecovered` is
- * called with their number once lines can be written again.
+ * Never throws. If the log's disk is full or the reader is gone, lines are dropped and counted. `onRecovered` is called with
+ * the number of dropped lines when lines can be written again.
  */
 export function openStdout(
   host: Pick<NodeJS.Process, "on">,
@@ -100,7 +103,7 @@ export function openStdout(
     if (waiting === "") return;
     const lines = waiting;
     waiting = "";
-    // A line that was cut off ends here.
+    // Ends a line of which only a part was written.
     const bytes = Buffer.from(isCutOff ? `\n${lines}` : lines);
     const written = writeUntilFull(bytes, missing > 0 ? 0 : MAX_WAIT_MS);
     if (written > 0) isCutOff = bytes[written - 1] !== LINE_FEED;
@@ -123,7 +126,7 @@ export function openStdout(
 
 const LINE_FEED = 10;
 
-/** Returns how many bytes were written: all, or those until stdout failed. */
+/** Writes as many bytes as stdout accepts, and returns their number. */
 function writeUntilFull(bytes: Uint8Array, maxWaitMs: number): number {
   const deadline = performance.now() + maxWaitMs;
   let written = 0;

@@ -1,6 +1,6 @@
-/** What a command does when its output cannot be written. */
+/** Handles output that a command cannot write. */
 
-/** Ignores a reader that has left, such as `head`. If the result cannot be written for another reason, the command fails. */
+/** Ignores that a reader such as `head` has exited. If the result cannot be written for another reason, the command fails. */
 export function tolerateLostOutput({
   stdout,
   stderr,

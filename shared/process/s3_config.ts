@@ -1,31 +1,31 @@
 /** The configuration of the artifact bucket. */
 import type { Environment } from "./config_variables.ts";
 
-/** Credentials, or where temporary ones come from. */
+/** Static credentials, or the source of temporary credentials. */
 export type S3CredentialSource =
   | { type: "static"; accessKeyId: string; secretAccessKey: string; sessionToken: string | null }
-  /** An HTTP endpoint, as Amazon ECS and EKS Pod Identity have it. */
+  /** An HTTP endpoint, as provided by Amazon ECS and EKS Pod Identity. */
   | { type: "container"; url: string; token: string | null; tokenFile: string | null }
-  /** A token file that AWS STS exchanges for the role's credentials, as EKS has it for service accounts. */
+  /** A token file that AWS STS exchanges for the role's credentials, as provided by EKS for service accounts. */
   | { type: "webIdentity"; tokenFile: string; roleArn: string; sessionName: string; stsUrl: string };
 
 export interface S3Config {
-  /** `null`: AWS itself. */
+  /** The S3 endpoint; `null` for AWS. */
   endpoint: string | null;
   region: string;
   credentials: S3CredentialSource;
 }
 
 const ECS_ORIGIN = "http://169.254.170.2";
-/** Hosts that AWS's own clients call without TLS: localhost, ECS and EKS. */
+/** Hosts that AWS's own clients access without TLS: localhost, ECS and EKS. */
 const PLAIN_HOSTS = /^(localhost|127(\.\d{1,3}){3}|\[::1\]|169\.254\.170\.(2|23)|\[fd00:ec2::23\])$/;
 
-/** Notes what is wrong with a variable. */
+/** Reports the problem with a variable. */
 export type ReportProblem = (name: string, problem: string) => void;
 
 /**
- * Returns the settings of the bucket; null if artifacts are stored in a directory. If it reports a problem, they cannot be
- * used.
+ * Returns the settings of the bucket; null if artifacts are stored in a directory. If a problem is reported, the settings
+ * cannot be used.
  */
 export function readS3Config(env: Environment, report: ReportProblem): S3Config | null {
   if (!env.ARTIFACT_URL?.startsWith("s3://")) return null;
@@ -36,7 +36,7 @@ export function readS3Config(env: Environment, report: ReportProblem): S3Config 
   };
 }
 
-/** Static keys come first, as in AWS's clients. */
+/** Returns the source of the credentials. Static keys take precedence, as in AWS's clients. */
 function readCredentialSource(env: Environment, report: ReportProblem): S3CredentialSource {
   const readRequired = (
     name: "S3_ACCESS_KEY_ID" | "S3_SECRET_ACCESS_KEY" | "AWS_ROLE_ARN",
@@ -83,7 +83,10 @@ function defaultStsUrl(region: string): string {
   return `https://sts.${region}.amazonaws.com${region.startsWith("cn-") ? ".cn" : ""}`;
 }
 
-/** The response is a credential, and the request may carry a token. */
+/**
+ * Returns true if the URL is protected from interception. The response contains credentials, and the request may contain a
+ * token.
+ */
 function isSafeUrl(text: string): boolean {
   const url = URL.parse(text);
   return url?.protocol === "https:" || (url?.protocol === "http:" && PLAIN_HOSTS.test(url.hostname));

@@ -1,19 +1,19 @@
-/** Finds environment variables that look like misspelled ones of ours. */
+/** Finds environment variables that look like misspelled variables of the configuration. */
 import { suggestNames } from "../suggestions.ts";
 import { Environment } from "./config_variables.ts";
 import { FILE_VARIABLES, type VariableValues } from "./variable_files.ts";
 
-/** First words that other programs use, too. */
+/** First words of variables that other programs also use. */
 const SHARED_WORDS = new Set(["AWS", "OTEL"]);
-/** What desktops, users of `psql` and Kubernetes (for each service of a namespace) set. */
+/** Variables of desktops, users of `psql`, and Kubernetes, which sets some for each service of a namespace. */
 const SET_BY_OTHERS =
   /^SESSION_MANAGER$|^PG[A-Z]+$|_SERVICE_HOST$|_SERVICE_PORT(_|$)|_PORT(_\d+_(TCP|UDP)(_|$)|$)/;
-/** Minimum similarity of a misspelling without one of our prefixes, such as `DATABSE_URL`. */
+/** The minimum similarity of a misspelled variable with an unknown first word, such as `DATABSE_URL`. */
 const TYPO_SIMILARITY = 0.75;
-/** Minimum similarity of a suggestion: names with one prefix have this much in common. */
+/** The minimum similarity of a suggestion. Names with the same first word always have some similarity. */
 const SUGGESTION_SIMILARITY = 0.6;
 
-/** Returns one line for each variable of `env` that resembles ours in its first word or as a whole but is not one of them. */
+/** Returns one line for each unknown variable of `env` that resembles a known variable, in its first word or as a whole. */
 export function describeUnknownVariables(env: VariableValues): string[] {
   const known = new Set([...Object.keys(Environment.properties), ...FILE_VARIABLES.map((n) => `${n}_FILE`)]);
   const own = [...known].filter((name) => !SHARED_WORDS.has(firstWord(name)));
@@ -33,7 +33,7 @@ export function describeUnknownVariables(env: VariableValues): string[] {
 
 function isOfOthers(name: string, own: readonly string[]): boolean {
   if (SHARED_WORDS.has(firstWord(name)) || SET_BY_OTHERS.test(name)) return true;
-  // An additional first word, as in TEST_DATABASE_URL, is not a typo.
+  // A variable with an additional first word, such as TEST_DATABASE_URL, is not misspelled.
   return own.some((ours) => ours.includes("_") && name.endsWith(`_${ours}`));
 }
 

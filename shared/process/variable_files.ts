@@ -1,7 +1,10 @@
-/** Secrets from files: `NAME_FILE` names the file that holds the value of `NAME`, as Docker and Kubernetes mount them. */
+/**
+ * Reads secrets from files. `NAME_FILE` is the path of the file with the value of `NAME`, as Docker and Kubernetes mount
+ * secrets.
+ */
 import { readFileSync, statSync } from "node:fs";
 
-/** Variables whose value may come from a file. */
+/** The variables whose value may be in a file. */
 export const FILE_VARIABLES = [
   "DATABASE_URL",
   "DATABASE_DIRECT_URL",
@@ -17,13 +20,13 @@ const MAX_BYTES = 64 * 1024;
 export type VariableValues = Readonly<Record<string, string | undefined>>;
 
 export interface FileValues {
-  /** The environment with the files' values in place of the variables that name the files. */
+  /** The environment with the values from the files. The variables with the paths are removed. */
   env: VariableValues;
-  /** By variable: one line each, with the path and never the content. */
+  /** The problems by variable, one line each, with the path but never the content. */
   problems: ReadonlyMap<string, string>;
 }
 
-/** Reads the files that the environment names. Never throws. */
+/** Reads the files that the environment specifies. Never throws. */
 export function readVariableFiles(env: VariableValues): FileValues {
   const values: Record<string, string | undefined> = { ...env };
   const problems = new Map<string, string>();
@@ -46,8 +49,8 @@ export function readVariableFiles(env: VariableValues): FileValues {
 }
 
 /**
- * Returns the text of a small file without the newline at its end. Throws for one that is empty, larger than 64 KiB or
- * not a regular file: reading a pipe could block the process.
+ * Returns the text of a small file without the final newline. Throws if the file is empty, larger than 64 KiB or not a
+ * regular file, because reading a pipe could block the process.
  */
 export function readSecretFile(path: string): string {
   const stats = statSync(path);

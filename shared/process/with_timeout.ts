@@ -1,7 +1,7 @@
-/** Waiting that ends: after a time, by a signal, or when a condition holds. */
+/** Waits with a limit: a time, a signal or a condition. */
 import { setTimeout as delay } from "node:timers/promises";
 
-/** Thrown when a time limit ends before the work does. */
+/** Thrown when a time limit ends before the work has finished. */
 export class DeadlineExceeded extends Error {
   readonly timeoutMs: number;
 
@@ -13,8 +13,8 @@ export class DeadlineExceeded extends Error {
 }
 
 /**
- * Returns the result of `work`, or rejects with `DeadlineExceeded` after `timeoutMs`. The work itself is not stopped; if
- * it fails after the deadline, the failure is ignored.
+ * Returns the result of `work`, or rejects with `DeadlineExceeded` after `timeoutMs`. The work itself is not stopped. If it
+ * fails after the deadline, the failure is ignored.
  */
 export function withTimeout<Result>(work: Promise<Result>, timeoutMs: number): Promise<Result> {
   const { promise, resolve, reject } = Promise.withResolvers<Result>();
@@ -23,13 +23,13 @@ export function withTimeout<Result>(work: Promise<Result>, timeoutMs: number): P
   return promise;
 }
 
-/** True when `promise` settled in time; it continues when not. */
+/** Returns true if `promise` settles within `timeoutMs`. Otherwise, the promise continues. */
 export function settlesWithin(promise: Promise<unknown>, timeoutMs: number): Promise<boolean> {
   const hasSettled = () => true;
   return Promise.race([promise.then(hasSettled, hasSettled), delay(timeoutMs, false, { ref: false })]);
 }
 
-/** Settles as `promise` does, or rejects with the signal's reason, whichever is first. */
+/** Settles like `promise`, or rejects with the signal's reason if `signal` is aborted first. */
 export function untilAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   const { promise: aborted, reject } = Promise.withResolvers<never>();
   const onAbort = () => reject(signal.reason);
@@ -38,12 +38,12 @@ export function untilAborted<T>(promise: Promise<T>, signal: AbortSignal): Promi
   return Promise.race([promise, aborted]).finally(() => signal.removeEventListener("abort", onAbort));
 }
 
-/** Resolves after the time, or at once when `signal` is aborted. */
+/** Resolves after `ms` milliseconds, or immediately when `signal` is aborted. */
 export async function pause(ms: number, signal?: AbortSignal): Promise<void> {
   await delay(ms, undefined, signal ? { signal } : {}).catch(() => {});
 }
 
-/** Calls `check` until it returns true; false if it does not within `timeoutMs`. */
+/** Calls `check` until it returns true. Returns false if this takes longer than `timeoutMs`. */
 export async function pollUntil(
   check: () => boolean | Promise<boolean>,
   options: { timeoutMs: number; intervalMs: number },
