@@ -1,8 +1,11 @@
-/** Opens tracing. The OpenTelemetry SDK is imported only if the environment switches it on. */
+/** Opens tracing. Imports the OpenTelemetry SDK only if the environment enables tracing. */
 import type { Log } from "../process/log.ts";
 import type { Tracing } from "./tracing.ts";
 
-/** Opens tracing; null if OTEL_EXPORTER_OTLP_ENDPOINT is unset, or OTEL_SDK_DISABLED or OTEL_TRACES_EXPORTER switch it off. */
+/**
+ * Opens tracing. Returns null if OTEL_EXPORTER_OTLP_ENDPOINT is unset, or if OTEL_SDK_DISABLED or OTEL_TRACES_EXPORTER
+ * disables tracing.
+ */
 export async function openTracing(
   env: Readonly<Record<string, string | undefined>>,
   options: { serviceName: string; log: Log },

@@ -1,4 +1,4 @@
-/** Tracing by the OpenTelemetry SDK, which sends spans as OTLP over HTTP. Imported only if tracing is on. */
+/** Implements tracing with the OpenTelemetry SDK, which sends spans as OTLP over HTTP. Imported only if tracing is enabled. */
 import {
   type Context,
   DiagLogLevel,
@@ -29,7 +29,7 @@ import type { Log } from "../process/log.ts";
 import { withTimeout } from "../process/with_timeout.ts";
 import type { SpanOptions, TraceSpan, Tracing } from "./tracing.ts";
 
-/** An unavailable collector must not delay the exit. */
+/** An unavailable collector must not delay the process exit. */
 const SHUTDOWN_TIMEOUT_MS = 2_000;
 const PROTOCOL = "http/protobuf";
 
@@ -43,13 +43,13 @@ const GETTER: TextMapGetter<Headers> = {
     (name === "traceparent" || name === "tracestate" ? headers[name] : undefined) ?? undefined,
 };
 
-/** Starts the SDK. It keeps up to 2048 spans for the collector and drops further ones. */
+/** Starts the SDK. It buffers up to 2048 spans for the collector and drops further spans. */
 export function startSdk(
   env: Readonly<Record<string, string | undefined>>,
   { serviceName, log }: { serviceName: string; log: Log },
 ): Tracing {
   const warn = (message: string): void => log.warn({ event: "tracing.problem" }, message);
-  // The SDK reports failed exports here, with the collector's URL and never with headers.
+  // The SDK reports failed exports here. The messages contain the collector's URL, but never headers.
   const report = (message: string): void => log.warn({ event: "tracing.failed" }, message);
   diag.setLogger(
     { error: report, warn: report, info: () => {}, debug: () => {}, verbose: () => {} },
@@ -96,7 +96,7 @@ function wrap(span: ReturnType<ReturnType<TracerProvider["getTracer"]>["startSpa
 
 const DEFAULT = "parentbased_always_on";
 
-/** Returns the sampler. Calls `onProblem` with a sentence for an unknown sampler or an invalid ratio, and uses the default. */
+/** Returns the sampler. For an unknown sampler or an invalid ratio, calls `onProblem` with a message and uses the default. */
 export function createSampler(
   env: Readonly<Record<string, string | undefined>>,
   onProblem: (problem: string) => void,

@@ -3,7 +3,7 @@
 export type SpanAttributes = Readonly<Record<string, string | number | boolean>>;
 
 export interface TraceSpan {
-  /** For log lines. */
+  /** The trace id for log lines. */
   readonly traceId: string;
   /** The W3C header that continues the trace in another process. */
   readonly traceparent: string;
@@ -15,13 +15,13 @@ export interface TraceSpan {
 
 export interface SpanOptions {
   kind: "server" | "consumer" | "internal";
-  /** W3C headers of the caller. Malformed ones are ignored; then the span starts a new trace. */
+  /** The W3C headers of the caller. If they are malformed, they are ignored and the span starts a new trace. */
   parent?: { traceparent: string | null | undefined; tracestate?: string | null };
   attributes?: SpanAttributes;
 }
 
 export interface Tracing {
   startSpan(name: string, options: SpanOptions): TraceSpan;
-  /** Sends the remaining spans, for at most two seconds. Never throws. */
+  /** Sends the remaining spans within at most two seconds. Never throws. */
   shutdown(): Promise<void>;
 }

@@ -1,4 +1,4 @@
-/** Parses untrusted YAML: YAML 1.2 core, one document, within limits. */
+/** Parses untrusted YAML: a single document in YAML 1.2 core, within limits. */
 import {
   type Alias,
   Composer,
@@ -30,25 +30,31 @@ import {
 } from "./problems.ts";
 import { KEY_IS_NO_SCALAR, keyText, toPlainValue, UNSTORABLE } from "./values.ts";
 
-/** A parsed document: its plain value, and the positions of its parts. */
+/** A parsed document with its plain value and the positions of its parts. */
 export interface YamlDocument {
-  /** Maps are objects with keys in document order (JavaScript puts integer keys first); lists are arrays. */
+  /**
+   * The document as a plain value. Maps are objects with keys in document order, except that JavaScript puts integer keys
+   * first. Lists are arrays.
+   */
   value: unknown;
   /** The parser's own tree, with comments and offsets. */
   tree: Document.Parsed;
-  /** The node that each alias stands for. */
+  /** The target node of each alias. */
   aliases: ReadonlyMap<Alias, ParsedNode>;
-  /** Returns line and column, from 1, of the value at the path or of its key, or of the nearest ancestor. */
+  /**
+   * Returns the line and column, counted from 1, of the value at the path or of its key. If the path does not exist, returns
+   * the position of the nearest ancestor.
+   */
   locate: (path: readonly PathStep[], part?: "value" | "key") => { line: number; column: number };
-  /** Returns the scalar at the path; null for other nodes. */
+  /** Returns the scalar at the path; null if the node is not a scalar. */
   nodeAt: (path: readonly PathStep[]) => Scalar.Parsed | null;
 }
 
 export type YamlResult = { ok: true; document: YamlDocument } | { ok: false; problems: DefinitionProblem[] };
 
 /**
- * The explicit schema keeps a directive from choosing another one. Duplicate keys are found in values.ts, because the
- * parser compares every key with every other.
+ * The explicit schema prevents a directive from choosing another schema. values.ts finds duplicate keys, because the parser
+ * would compare every key with every other key.
  */
 const OPTIONS = {
   version: "1.2",
@@ -61,9 +67,9 @@ const OPTIONS = {
 } as const;
 
 /**
- * Parses one document, or returns every problem found. A byte order mark and CRLF line ends are accepted. Rejects syntax
- * errors, several documents, duplicate keys, custom tags, keys that are lists or maps, NUL and lone surrogates (which
- * PostgreSQL cannot store), and anything beyond YAML_LIMITS. Never throws.
+ * Parses a document, or returns all problems found. Accepts a byte order mark and CRLF line ends. Rejects syntax errors,
+ * several documents, duplicate keys, custom tags, and keys that are lists or maps. Also rejects NUL and lone surrogates,
+ * which PostgreSQL cannot store, and documents that exceed YAML_LIMITS. Never throws.
  */
 export function readYaml(text: string): YamlResult {
   const lines = countLines(text);
@@ -74,7 +80,7 @@ export function readYaml(text: string): YamlResult {
   try {
     return readStorable(text, lines);
   } catch (error) {
-    // A safety net: the limits should keep the parser's recursion far from a stack overflow.
+    // A safety net. The limits should prevent a stack overflow in the parser's recursion.
     if (error instanceof RangeError) return invalid([{ path: WHOLE_DOCUMENT, message: TOO_DEEP }]);
     throw error;
   }
@@ -117,7 +123,7 @@ interface Excess {
   offset: number;
 }
 
-/** Splits the text into lexemes and stops at the first one beyond a limit. */
+/** Splits the text into lexemes. Stops at the first lexeme that exceeds a limit. */
 function readLexemes(text: string): string[] | Excess {
   const exceeds = openTokenMeter();
   const lexemes: string[] = [];
@@ -131,12 +137,12 @@ function readLexemes(text: string): string[] | Excess {
   return lexemes;
 }
 
-/** True for the lexer's markers, which have no width in the text. */
+/** Returns true for the lexer's markers, which have no width in the text. */
 function isMark(lexeme: string): boolean {
   return lexeme === CST.DOCUMENT || lexeme === CST.FLOW_END || lexeme === CST.SCALAR;
 }
 
-/** Parses the text into tokens; stops if it is nested too deep or has a second document. */
+/** Parses the text into tokens. Fails if the text is nested too deeply or contains a second document. */
 function readTokens(text: string): CST.Token[] | Excess {
   const lexemes = readLexemes(text);
   if (!Array.isArray(lexemes)) return lexemes;
@@ -155,10 +161,16 @@ function readTokens(text: string): CST.Token[] | Excess {
   };
 }
 
-/** In messages about tokens outside the document: after the first, every token that follows is one. */
+/**
+ * Part of the parser's messages about tokens outside the document. After the first such token, all following tokens are also
+ * outside.
+ */
 const STRAY = "token in YAML stream";
 
-/** One problem a line: the parser's further errors there, and those of what it could not place, have the same cause. */
+/**
+ * Returns the syntax problems, at most one per line. Further errors on a line have the same cause, and so do errors after the
+ * first token outside the document.
+ */
 function syntaxProblems(tree: Document.Parsed, text: string, lines: LineCounter): DefinitionProblem[] {
   const tags = tree.warnings.filter((warning) => warning.code === "TAG_RESOLVE_FAILED");
   const stray = tree.errors.findIndex(({ message }) => message.includes(STRAY));
@@ -177,18 +189,18 @@ function syntaxProblems(tree: Document.Parsed, text: string, lines: LineCounter)
   return [{ path: WHOLE_DOCUMENT, message, line: 1, column: 1 }, ...problems];
 }
 
-/** An entry of a map, an item of a list, or the whole document; these two have no key. */
+/** A map entry, a list item or the whole document. List items and the document have no key. */
 interface Entry {
   key?: unknown;
   value: unknown;
 }
 
-/** Returns a function for what the tree has at each step of a path, with the whole document first. */
+/** Returns a function that returns the entries along a path, starting with the whole document. */
 function pathReader(
   tree: Document.Parsed,
   aliases: YamlDocument["aliases"],
 ): (path: readonly PathStep[]) => (Entry | undefined)[] {
-  /** The entries of each map by key: the parser's own lookup compares the key with every other. */
+  /** The entries of each map by key. The parser's own lookup would compare the key with all keys of the map. */
   const maps = new Map<YAMLMap, Map<unknown, Entry>>();
   const keyOf = (key: unknown) =>
     keyText(isAlias(key) ? (aliases.get(key) ?? null) : (key as ParsedNode | null));

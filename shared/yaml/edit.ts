@@ -1,4 +1,4 @@
-/** Changes single values of a YAML text. All other bytes stay as they are. */
+/** Changes single values in a YAML text. All other bytes stay unchanged. */
 import { isDeepStrictEqual } from "node:util";
 import {
   type Alias,
@@ -18,7 +18,7 @@ import { innerPlace, type Place, TextSplices } from "./splices.ts";
 import { keyText } from "./values.ts";
 import { flowText, type WrittenValue } from "./write.ts";
 
-/** A new value at a path of map keys and list indexes. The last key may be missing from its map. */
+/** A new value at a path of map keys and list indexes. The last key of the path may be missing from its map. */
 export interface YamlChange {
   path: readonly (string | number)[];
   value: WrittenValue;
@@ -28,7 +28,7 @@ export type YamlEdit =
   | {
       ok: true;
       yaml: string;
-      /** The aliases outside the changed values that had to be replaced by the text of their anchors. */
+      /** The aliases outside of the changed values that were replaced by the text of their anchors. */
       replacedAliases: DefinitionProblem[];
     }
   | { ok: false; problems: DefinitionProblem[] };
@@ -42,8 +42,8 @@ interface Edits {
 const NO_EDITS: Edits = { below: new Map() };
 
 /**
- * Writes new values in the style of the old ones. An alias whose anchor has another value afterwards is replaced by its
- * text. New keys follow the key `addAfter`. Fails if no such text parses to the intended values.
+ * Writes new values in the style of the old values. If the value of an anchor changes, its aliases are replaced by their
+ * text. New keys follow the key `addAfter`. Fails if the new text does not parse to the intended values.
  */
 export function editYaml(
   text: string,
@@ -82,14 +82,14 @@ function withEdits(old: unknown, { value, below }: Edits): unknown {
   return copy;
 }
 
-/** Walks the tree in document order, so that anchors come before their aliases. */
+/** Edits the tree in document order, so that anchors come before their aliases. */
 class TreeEditor {
   readonly splices: TextSplices;
   readonly replacedAliases: DefinitionProblem[] = [];
   readonly #document: YamlDocument;
   readonly #addAfter: string;
   readonly #path: PathStep[] = [];
-  /** What happens to each anchored node that stays in the text. */
+  /** The edits of each anchored node that stays in the text. */
   readonly #anchored = new Map<Tree, Edits>();
 
   constructor(text: string, { document, addAfter }: { document: YamlDocument; addAfter: string }) {
@@ -133,7 +133,7 @@ class TreeEditor {
     if (after) this.splices.add(entries, after, inner);
   }
 
-  /** An alias stays if its anchor stays and gets the same new values. */
+  /** Keeps an alias if its anchor stays and gets the same new values. Otherwise, replaces the alias. */
   #visitAlias(alias: Alias.Parsed, edits: Edits, place: Place): void {
     if (isDeepStrictEqual(this.#anchored.get(this.#targetOf(alias)), edits)) return;
     if (edits.value !== undefined) {
@@ -177,7 +177,7 @@ class TreeEditor {
   }
 }
 
-/** Formats a scalar so that it reads the same inside brackets. */
+/** Formats a scalar so that it has the same value inside brackets. */
 function copyScalar({ value, source = "", tag, type }: Scalar): string {
   if (typeof value === "string") return flowText(value, type as Scalar.Type);
   const text = source === "" ? "null" : source;

@@ -1,30 +1,33 @@
-/** Problems of a YAML text, described for its author. */
+/** Describes problems of a YAML text for the author. */
 import type { LineCounter, YAMLError } from "yaml";
 import { shorten } from "../characters.ts";
 
-/** A problem that the author has to fix. */
+/** A problem that the author must fix. */
 export interface DefinitionProblem {
-  /** Path in the document, such as `agent.interface.version`; `yaml` is the whole document. */
+  /** The path in the document, such as `agent.interface.version`; `yaml` for the whole document. */
   path: string;
   message: string;
-  /** Line and column count from 1; absent if the problem has no position. */
+  /** The line and column, counted from 1; absent if the problem has no position. */
   line?: number;
   column?: number;
 }
 
-/** Further problems are dropped: a hostile text has tens of thousands. */
+/** The maximum number of problems, because a hostile text has tens of thousands. Further problems are dropped. */
 export const MAX_PROBLEMS = 50;
 
-/** The path of the whole document. */
+/** The path that stands for the whole document. */
 export const WHOLE_DOCUMENT = "yaml";
 
-/** One step of a path: a map key, a list index, or the id of a list entry. */
+/** A step of a path: a map key, a list index, or the id of a list entry. */
 export type PathStep = string | number | { readonly id: string };
 
 const PLAIN_KEY = /^[A-Za-z_][A-Za-z0-9_-]*$/;
 const MAX_KEY_LENGTH = 60;
 
-/** Formats `["agent", "tags", 0]` as `agent.tags[0]`. Keys and ids that are not plain names are quoted; long ones are cut. */
+/**
+ * Formats a path: `["agent", "tags", 0]` becomes `agent.tags[0]`. Quotes keys and ids that are not plain names, and truncates
+ * long ones.
+ */
 export function formatPath(steps: readonly PathStep[]): string {
   return steps.map(formatStep).join("").replace(/^\./, "") || WHOLE_DOCUMENT;
 }
@@ -47,7 +50,7 @@ export function problemAt(
   return { ...problem, line, column: col };
 }
 
-/** The usual fix, by the code of the parser's error. */
+/** The usual fixes, by the parser's error code. */
 const HINTS: Readonly<Record<string, string>> = {
   BLOCK_AS_IMPLICIT_KEY: 'put quotes around a text that contains ": "',
   BAD_SCALAR_START: "put quotes around a text that begins with this character",
@@ -60,7 +63,7 @@ const HINTS: Readonly<Record<string, string>> = {
   MULTIPLE_ANCHORS: "put quotes around a text that begins with * or &",
 };
 
-/** Codes of errors that quotes around the whole value mend. */
+/** Error codes that quotes around the whole value usually fix. */
 const MENDED_BY_QUOTES: ReadonlySet<string> = new Set([
   "BAD_ALIAS",
   "BAD_SCALAR_START",
@@ -70,11 +73,11 @@ const MENDED_BY_QUOTES: ReadonlySet<string> = new Set([
   "UNEXPECTED_TOKEN",
 ]);
 
-/** Begins the message about a text behind `|` or `>`. */
+/** The start of the parser's message about text after `|` or `>`. */
 const NO_TOKEN = "Not a YAML token";
 const BLOCK_HINT = "the text of a block begins on the next line, indented";
 
-/** Describes a syntax error of the parser in a text, with the usual fix or the line to write where there is one. */
+/** Describes a syntax error, with the usual fix or the corrected line if one is known. */
 export function syntaxProblem(text: string, lines: LineCounter, error: YAMLError): DefinitionProblem {
   const [offset] = error.pos;
   const hint = error.message.startsWith(NO_TOKEN) ? BLOCK_HINT : HINTS[error.code];
@@ -86,13 +89,13 @@ export function syntaxProblem(text: string, lines: LineCounter, error: YAMLError
   });
 }
 
-/** A key or a list entry, with a value on the same line. */
+/** A key or a list item with a value on the same line. */
 const ENTRY = /^[ \t]*(?:- +)?([\w-]{1,60}:|-)[ \t]+(\S.*)$/;
-/** Values that quotes would change: block texts, lists, and comments. */
+/** Values that quotes would change: block scalars, lists and comments. */
 const NO_PLAIN_TEXT = /^(?:[|>][-+\d]*(?:\s|$)|- |#)/;
 const MAX_QUOTED_LENGTH = 120;
 
-/** Returns the line at an offset with quotes around its value; null if the line has no value that can be quoted. */
+/** Returns the line at an offset with its value in quotes; null if the line has no value that can be quoted. */
 function quotedLine(text: string, offset: number): string | null {
   const start = text.lastIndexOf("\n", offset - 1) + 1;
   const end = text.indexOf("\n", start);
@@ -105,10 +108,13 @@ function quotedLine(text: string, offset: number): string | null {
   return `${key} ${JSON.stringify(inner ?? plain)}`;
 }
 
-/** A value that YAML reads as a map within a map. */
+/** A quoted template, whose unquoted form YAML reads as a map within a map. */
 const TEMPLATE = /^(?:-|[\w-]{1,60}:) "\{\{.*\}\}"$/;
 
-/** Says of a map as a key how to write it, if it is a template that lacks quotes. */
+/**
+ * Returns advice for a key that is a map: the line with quotes, if the key is a template without quotes. Otherwise, returns
+ * an empty text.
+ */
 export function templateAdvice(text: string, offset: number): string {
   const quoted = quotedLine(text, offset);
   return quoted !== null && TEMPLATE.test(quoted) ? ` Write ${quoted}` : "";
@@ -123,7 +129,7 @@ export function kindOf(value: unknown): string {
     : `a ${typeof value === "string" ? "text" : typeof value}`;
 }
 
-/** Quotes a value for messages; long ones are cut. */
+/** Quotes a value for messages. Long values are truncated. */
 export function quoteValue(value: unknown): string {
   return shorten(JSON.stringify(value) ?? "", MAX_KEY_LENGTH);
 }

@@ -1,4 +1,4 @@
-/** Places of nodes in the source text, read from the parser's tokens. */
+/** Finds the positions of nodes in the source text from the parser's tokens. */
 import { type CST, isCollection, isPair, type ParsedNode, Scalar } from "yaml";
 
 export type Tree = ParsedNode | null;
@@ -9,11 +9,11 @@ export interface Span {
 }
 
 export interface BlockScalarPlace {
-  /** `>-`, without the comment behind it. */
+  /** The header, such as `>-`, without a comment after it. */
   header: Span;
-  /** The lines of its text, without blank ones at the end and without the last line end. */
+  /** The lines of text, without blank lines at the end and without the last line end. */
   content: Span;
-  /** How much deeper than the enclosing block its text is. */
+  /** The additional indentation of the text relative to the enclosing block. */
   indent: number;
 }
 
@@ -22,7 +22,7 @@ export function isBlockScalar(node: Tree): node is Scalar.Parsed {
   return type === Scalar.BLOCK_LITERAL || type === Scalar.BLOCK_FOLDED;
 }
 
-/** Returns the place of a block scalar inside a block of that column. */
+/** Returns the position of a block scalar in a block that starts at `column`. */
 export function placeBlockScalar({ srcToken }: Scalar.Parsed, column = 0): BlockScalarPlace {
   const { props, source } = srcToken as CST.BlockScalar;
   const tokens = props as CST.SourceToken[];
@@ -53,7 +53,7 @@ function contentLength(source: string): number {
   return 0;
 }
 
-/** Returns the end of the last character of a node, without comments and line ends behind it. */
+/** Returns the end of a node's last character, without the comments and line ends after it. */
 export function endOfNode(node: ParsedNode): number {
   if (isBlockScalar(node)) {
     const { header, content } = placeBlockScalar(node);
@@ -72,18 +72,18 @@ function endOfValue(node: Tree, before: readonly CST.SourceToken[] = []): number
   return node && node.range[1] > node.range[0] ? endOfNode(node) : endOfTokens(before);
 }
 
-/** Returns the start of a block collection, with the properties of its first key. */
+/** Returns the start of a block collection, including the properties of its first key. */
 export function startOfBlock(node: ParsedNode): number {
   const [first] = (node.srcToken as CST.BlockMap | CST.BlockSequence).items;
   return first?.start.find(isWritten)?.offset ?? node.range[0];
 }
 
-/** Returns the column of the keys of a block map or the dashes of a block list. */
+/** Returns the column of the keys of a block map, or of the dashes of a block list. */
 export function columnOfBlock(node: ParsedNode): number {
   return (node.srcToken as CST.BlockMap | CST.BlockSequence).indent;
 }
 
-/** Returns the end of the last token that is neither white space nor a comment; 0 if there is none. */
+/** Returns the end of the last token that is neither whitespace nor a comment; 0 if there is no such token. */
 export function endOfTokens(tokens: readonly CST.SourceToken[]): number {
   const last = tokens.findLast(isWritten);
   return last ? endOfToken(last) : 0;

@@ -1,4 +1,4 @@
-/** Replacements in the source text of a document. */
+/** Collects and applies replacements in the source text of a document. */
 import { type CST, isCollection, isScalar, isSeq, type Pair, type ParsedNode, Scalar } from "yaml";
 import {
   columnOfBlock,
@@ -13,14 +13,14 @@ import {
 } from "./source_places.ts";
 import { type BlockText, blockText, flowText, type WrittenValue } from "./write.ts";
 
-/** The surroundings of a node. */
+/** The context of a node in the text. */
 export interface Place {
   isFlow: boolean;
   /** The column of the enclosing block. */
   column: number;
   /** The tokens before the node: a colon or dash, its properties, and comments. */
   before: readonly CST.SourceToken[];
-  /** The key of the value. */
+  /** The key of the node, if the node is a map value. */
   key?: ParsedNode;
 }
 
@@ -29,11 +29,11 @@ interface NewEntry {
   value: WrittenValue;
 }
 
-/** Tags that a value may keep. The tag `!` is a text without a type. */
+/** Tags that a value may keep. With the tag `!`, the value is text. */
 const TEXT_TAGS = ["!", "tag:yaml.org,2002:str"];
 const LIST_TAGS = ["tag:yaml.org,2002:seq"];
 
-/** Collects replacements that do not overlap. */
+/** A set of replacements that do not overlap. */
 export class TextSplices {
   readonly #text: string;
   readonly #splices: (Span & { text: string })[] = [];
@@ -42,7 +42,7 @@ export class TextSplices {
     this.#text = text;
   }
 
-  /** Returns the text with all replacements. */
+  /** Returns the text with all replacements applied. */
   apply(): string {
     let edited = "";
     let at = 0;
@@ -67,7 +67,7 @@ export class TextSplices {
     else this.#write({ from, to }, value, place, isScalar(node) ? node.type : null);
   }
 
-  /** Adds keys behind an entry of a map. */
+  /** Adds keys after an entry of a map. */
   add(entries: readonly NewEntry[], after: Pair<ParsedNode, Tree>, place: Place): void {
     const end = endOfNode(after.value ?? after.key);
     if (place.isFlow) this.put({ from: end, to: end }, flowEntries(entries, after.key));
@@ -82,7 +82,7 @@ export class TextSplices {
     });
   }
 
-  /** Removes a tag that the value does not have. */
+  /** Removes the node's tag if it does not apply to the new value. */
   #dropTag(node: Tree, value: WrittenValue, { before }: Place): void {
     const kept = typeof value === "string" ? TEXT_TAGS : LIST_TAGS;
     if (!node?.tag || kept.includes(node.tag)) return;
@@ -93,7 +93,7 @@ export class TextSplices {
     this.put({ from: tag.offset, to: next?.type === "space" ? endOfToken(next) : endOfToken(tag) }, "");
   }
 
-  /** Writes the value of a key that has none. */
+  /** Writes the value of a key that has no value. */
   #fill(value: WrittenValue, place: Place): void {
     const { before, key, isFlow, column } = place;
     const end = endOfTokens(before);
@@ -140,19 +140,19 @@ export class TextSplices {
       const indent = this.#eolAt(span.from) + " ".repeat(columnOfBlock(node));
       this.put(span, value.map((item) => `- ${flowText(item)}`).join(indent));
     } else if (isBelowComment) {
-      // The value stays on its line, which has to be deeper than the key.
+      // The value stays on its line, which must be indented deeper than the key.
       const missing = Math.max(0, column + 2 - columnOfBlock(node));
       this.put(span, " ".repeat(missing) + flowText(value));
     } else this.put({ from: endOfTokens(before), to: span.to }, ` ${flowText(value)}`);
   }
 
-  /** Returns the block of a text with several lines, if it can stand below the line of an offset. */
+  /** Returns the block scalar for a text of several lines, if it can be placed below the line of an offset. */
   #blockBelow(at: number, value: WrittenValue, column: number): BlockText | null {
     if (typeof value !== "string" || !value.includes("\n") || this.#isAboveComment(at, column)) return null;
     return blockText(value);
   }
 
-  /** Returns true if a comment below the line of an offset would become part of a block scalar there. */
+  /** Returns true if a comment below the line of an offset would become part of a block scalar placed there. */
   #isAboveComment(at: number, column: number): boolean {
     const end = this.#text.indexOf("\n", at);
     const line = end < 0 ? null : /^(?:[ \t]*\r?\n)*( *)#/.exec(this.#text.slice(end + 1));
@@ -167,7 +167,7 @@ export class TextSplices {
     this.put({ from, to: from }, lines.map((line) => eol + line).join(""));
   }
 
-  /** Returns the line end that the line of an offset has; the last line has that of the line before. */
+  /** Returns the line end of the line at an offset. The last line gets the line end of the previous line. */
   #eolAt(at: number): "\n" | "\r\n" {
     const next = this.#text.indexOf("\n", at);
     const end = next < 0 ? this.#text.lastIndexOf("\n") : next;
@@ -175,14 +175,14 @@ export class TextSplices {
   }
 }
 
-/** Formats entries inside brackets; the keys of JSON keep their quotes. */
+/** Formats entries for use inside brackets. If the neighboring key is JSON, the entries get JSON quotes. */
 function flowEntries(entries: readonly NewEntry[], neighbor: ParsedNode): string {
   const isJson = isScalar(neighbor) && neighbor.type === Scalar.QUOTE_DOUBLE;
   const format = (value: WrittenValue) => (isJson ? JSON.stringify(value) : flowText(value));
   return entries.map(({ key, value }) => `, ${format(key)}: ${format(value)}`).join("");
 }
 
-/** Returns the surroundings of what is in a collection. */
+/** Returns the context of the nodes in a collection. */
 export function innerPlace(node: ParsedNode, { isFlow }: Place): Place {
   if (isFlow || (isCollection(node) && node.flow)) return { isFlow: true, column: 0, before: [] };
   return { isFlow: false, column: columnOfBlock(node), before: [] };

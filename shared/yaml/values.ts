@@ -1,4 +1,4 @@
-/** Turns the parser's tree into plain values, with checks that the parser does not make. */
+/** Converts the parser's tree to plain values. Performs checks that the parser does not perform. */
 import {
   type Alias,
   type Document,
@@ -19,7 +19,7 @@ import type { Tree } from "./source_places.ts";
 /** The problem of a key that is a list or a map, such as the inner braces of `{{ topic }}`. */
 export const KEY_IS_NO_SCALAR = 'A list or map cannot be a key. Quote a text that begins with "{" or "[".';
 
-/** A problem at an offset of the text. */
+/** A problem at an offset in the text. */
 export interface TreeProblem {
   path: string;
   message: string;
@@ -29,7 +29,7 @@ export interface TreeProblem {
 export interface PlainValue {
   value: unknown;
   problems: TreeProblem[];
-  /** The node that each alias stands for. */
+  /** The target node of each alias. */
   aliases: ReadonlyMap<Alias, ParsedNode>;
 }
 
@@ -45,7 +45,7 @@ export function toPlainValue(tree: Document.Parsed): PlainValue {
   return { value, problems: walk.problems, aliases: walk.aliases };
 }
 
-/** Returns a key's source text, so that `1.10` and `on` stay unchanged. */
+/** Returns the source text of a key, so that `1.10` and `on` stay unchanged. */
 export function keyText(node: Tree): string {
   if (!isScalar(node)) return "null";
   return typeof node.value === "string" ? node.value : (node.source ?? String(node.value));
@@ -56,16 +56,16 @@ export const UNSTORABLE = "The text contains the character NUL or half of a surr
 const MERGE_KEY =
   'Merge keys ("<<") are not part of YAML 1.2. Write the keys of the other map out, or use an alias for a whole value: "defaults: *common".';
 
-/** Ends the walk after too many problems, or beyond a limit. */
+/** Thrown to stop the walk after too many problems, or when a limit is exceeded. */
 class WalkEnded extends Error {}
 
-/** Counts nodes exactly, expanded aliases included. Recursion is bounded by the depth limit. */
+/** Converts the tree. Counts nodes exactly, including those of expanded aliases. The depth limit bounds the recursion. */
 class PlainValueWalk {
   readonly problems: TreeProblem[] = [];
   readonly #path: PathStep[] = [];
-  /** The last node with each anchor, in document order. */
+  /** The latest node with each anchor name, in document order. */
   readonly #anchors = new Map<string, ParsedNode>();
-  /** The anchor of each alias, found when the walk first reached it. */
+  /** The target of each alias, determined when the walk first reached the alias. */
   readonly aliases = new Map<Alias, ParsedNode>();
   /** The ancestors of the current node. */
   readonly #open = new Set<ParsedNode>();
@@ -116,7 +116,7 @@ class PlainValueWalk {
     if (key !== null && Object.hasOwn(object, key)) {
       this.#addProblem(`The key ${quoteValue(key)} appears twice in one map. Keep one of them.`, key);
     }
-    // Assigning to __proto__ would change the object itself, here or wherever it is copied.
+    // An assignment to __proto__ would change the object itself, here or wherever the object is copied.
     if (key === "__proto__") this.#addProblem('"__proto__" cannot be a key. Choose another name.');
     if (key === "<<" && isScalar(pair.key) && pair.key.type === "PLAIN") this.#addProblem(MERGE_KEY, key);
     this.#offset = offset;
