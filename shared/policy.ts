@@ -1,7 +1,7 @@
 /**
- * Permission rules as pure functions: facts about a caller in, a verdict out. Visibility of definitions is part of
- * their queries: `sql/definitions/visibility.ts`. A project or definition that the caller cannot see is 404 before any
- * rule here applies.
+ * Permission rules as pure functions, which return a verdict for the facts about a caller. The queries of definitions decide
+ * on visibility: `sql/definitions/visibility.ts`. If a caller cannot see a project or definition, the response is 404 before
+ * any of these rules applies.
  */
 import { allowsOperation } from "./definitions/lifecycle.ts";
 import type { ApiErrorOptions, ErrorCode } from "./errors.ts";
@@ -17,18 +17,18 @@ import {
   type SubscriptionTier,
 } from "./vocabulary.ts";
 
-/** Allowed, or the error code and details for the client. */
+/** The verdict of a rule: allowed, or the error code and details for the client. */
 export type Verdict =
   | { ok: true }
   | { ok: false; code: ErrorCode; details?: NonNullable<ApiErrorOptions["details"]> };
 
-/** A credential. A session has all rights of its user. */
+/** The credential of a caller. A session has all rights of its user. */
 export type Credential =
   | {
       type: "session";
       id: string;
       expiresAt: string;
-      /** Whether its user has proven themselves with a second factor. */
+      /** True if the user has signed in with a second factor. */
       isProven: boolean;
     }
   | {
@@ -36,14 +36,14 @@ export type Credential =
       id: string;
       kind: KeyKind;
       scope: KeyScope;
-      /** The one organization the key works for; null for all of its owner's. */
+      /** The only organization for which the key works; null for all organizations of its owner. */
       orgId: string | null;
       expiresAt: string | null;
     };
 
 const ALLOWED: Verdict = { ok: true };
 
-/** Keys of scope `read` cannot write. */
+/** Writing requires a session or a key with the scope `write`. */
 export function mayWrite(credential: Credential): Verdict {
   if (credential.type === "session" || credential.scope === "write") return ALLOWED;
   return { ok: false, code: "INSUFFICIENT_SCOPE" };
@@ -54,22 +54,22 @@ export function hasOrgRole(currentRole: OrgRole, requiredRole: OrgRole): Verdict
   return { ok: false, code: "INSUFFICIENT_ORG_ROLE", details: { currentRole, requiredRole } };
 }
 
-/** Owners manage all members and invitations; admins those with these roles if none of them is owner. */
+/** Owners manage all members and invitations. Admins manage them only if none of the roles involved is owner. */
 export function mayManageMembers(currentRole: OrgRole, ...roles: readonly OrgRole[]): Verdict {
   return hasOrgRole(currentRole, roles.includes("owner") ? "owner" : "admin");
 }
 
-/** Signing out and managing keys require a session, so that a leaked key cannot create others. */
+/** Signing out and managing keys require a session, so that a leaked key cannot create other keys. */
 export function isSession(credential: Credential): Verdict {
   return credential.type === "session" ? ALLOWED : { ok: false, code: "SESSION_REQUIRED" };
 }
 
-/** Returns true for a session that the password alone began. Keys need no second factor. */
+/** Returns true for a session without a second factor. Keys need no second factor. */
 export function isUnproven(credential: Credential): boolean {
   return credential.type === "session" && !credential.isProven;
 }
 
-/** A member sees nothing of an organization that requires a second factor without one. */
+/** Without a second factor, a member cannot see an organization that requires one. */
 export function maySeeOrg(
   credential: Credential,
   org: { slug: string; requireSecondFactor: boolean },
@@ -78,7 +78,7 @@ export function maySeeOrg(
   return { ok: false, code: "SECOND_FACTOR_REQUIRED", details: { organization: org.slug } };
 }
 
-/** Bundles, estimates and jobs require a personal credential, not an automation or system key. */
+/** Bundles, estimates and jobs require a personal credential. Automation and system keys are not allowed. */
 export function isPersonalCredential(credential: Credential): Verdict {
   if (credential.type === "session" || credential.kind === "user") return ALLOWED;
   return { ok: false, code: "KEY_KIND_FORBIDDEN", details: { kind: credential.kind } };
@@ -91,25 +91,25 @@ export interface ExportFacts {
   tier: SubscriptionTier;
 }
 
-/** One dataset: any member, any kind of key, a paid tier of the project's organization. */
+/** Exporting a single dataset requires a paid tier of the project's organization. Any member and any kind of key may export it. */
 export function mayExportDataset({ tier }: ExportFacts): Verdict {
   return needsPaidTier(tier, "export");
 }
 
 /**
- * A bundle, an estimate or a new export job requires a personal credential, publisher or above, and a paid tier,
+ * A bundle, an estimate or a new export job requires a personal credential, the role publisher or above, and a paid tier,
  * checked in this order.
  */
 export function mayExportBundle(facts: ExportFacts): Verdict {
   return firstDenial(mayManageExportJobs(facts), mayExportDataset(facts));
 }
 
-/** Listing, getting and canceling export jobs requires a personal credential, publisher or above. */
+/** Listing, getting and canceling export jobs requires a personal credential and the role publisher or above. */
 export function mayManageExportJobs(facts: Pick<ExportFacts, "credential" | "role">): Verdict {
   return firstDenial(isPersonalCredential(facts.credential), hasOrgRole(facts.role, "publisher"));
 }
 
-/** Every write of definitions requires publisher or above in the organization of the request. */
+/** All writes of definitions require the role publisher or above in the organization of the request. */
 export function mayWriteDefinitions(currentRole: OrgRole): Verdict {
   return hasOrgRole(currentRole, "publisher");
 }
@@ -119,22 +119,22 @@ export function maySetDefinitionTier(facts: { tier: DefinitionTier; platformRole
   return facts.tier === "pro" ? isPlatformAdmin(facts.platformRole) : ALLOWED;
 }
 
-/** Only the platform records executions. */
+/** Only platform administrators can record executions. */
 export function mayRecordExecutions(platformRole: PlatformRole): Verdict {
   return isPlatformAdmin(platformRole);
 }
 
-/** The facts of a version that decide who may fork it. */
+/** The facts about a version that decide whether it can be forked. */
 export interface ForkOrigin {
-  /** Null if the request names no version and none is published. */
+  /** Null if the request specifies no version and no version is published. */
   status: DefinitionStatus | null;
-  /** True if the caller is a member of its organization; only members can fork drafts and archived versions. */
+  /** True if the caller is a member of the version's organization. Only members can fork drafts and archived versions. */
   isOwn: boolean;
-  /** Quarantined by an operator: it resolves for no one. */
+  /** True if an operator has quarantined the version, so that references to it do not resolve. */
   isQuarantined: boolean;
 }
 
-/** Returns why no one can fork a version; null if it can be forked. */
+/** Returns the reason why the version itself prevents forking; null if it can be forked. */
 export function forkDenialOfSource(source: ForkOrigin): "NOT_PUBLISHED" | "ARCHIVED" | null {
   const { status, isOwn, isQuarantined } = source;
   if (status === null || isQuarantined) return "NOT_PUBLISHED";
@@ -143,7 +143,8 @@ export function forkDenialOfSource(source: ForkOrigin): "NOT_PUBLISHED" | "ARCHI
 }
 
 /**
- * Returns why a caller cannot fork a version; null if they can. `role` is the caller's role in the fork's organization.
+ * Returns the reason why a caller cannot fork a version; null if they can. `role` is the caller's role in the organization of
+ * the fork.
  */
 export function forkDenial(source: ForkOrigin, role: OrgRole | null): ForkDenial | null {
   const denial = forkDenialOfSource(source);
@@ -153,8 +154,8 @@ export function forkDenial(source: ForkOrigin, role: OrgRole | null): ForkDenial
 }
 
 /**
- * Comparing the content of documents requires a paid tier in any of the caller's organizations; listing changed
- * sections does not.
+ * Comparing the content of documents requires a paid tier in any of the caller's organizations. Listing changed sections does
+ * not require one.
  */
 export function mayCompareContent(currentTier: SubscriptionTier): Verdict {
   return needsPaidTier(currentTier, "diff");
@@ -169,7 +170,7 @@ function needsPaidTier(currentTier: SubscriptionTier, feature: string): Verdict 
   };
 }
 
-/** Where only operators create organizations, platform administrators may too. */
+/** Platform administrators may always create organizations. Other users may do so only if `creators` is `users`. */
 export function mayCreateOrgs(facts: { creators: "users" | "admin"; platformRole: PlatformRole }): Verdict {
   return facts.creators === "users" ? ALLOWED : isPlatformAdmin(facts.platformRole);
 }

@@ -1,4 +1,4 @@
-/** The parts of schemas, for operations, errors, rows and settings. Types follow from them with `Static`. */
+/** Building blocks of schemas for operations, errors, rows and settings. Their types are derived with `Static`. */
 import {
   Kind,
   type SchemaOptions,
@@ -10,17 +10,17 @@ import {
   TypeRegistry,
 } from "@sinclair/typebox";
 
-/** A schema as plain JSON, such as that of a row of an export. */
+/** A schema as plain JSON, such as the schema of an exported row. */
 export type JsonSchema = { readonly [keyword: string]: unknown };
 
 export const Text = Type.String();
 export const Natural = Type.Integer({ minimum: 0 });
-/** The number of items in a list: an example of a list has one. */
+/** The number of items in a list. The example is 1, because examples of lists have one item. */
 export const Count = Type.Integer({ minimum: 0, examples: [1] });
-/** A line or column in a document. */
+/** A line or column number in a document. */
 export const Line = Type.Integer({ minimum: 1, description: "From 1" });
 export const Details = Type.Record(Type.String(), Type.Unknown());
-/** The page that a list has, as the request asked for it. */
+/** The page of a list, as requested. */
 export const PAGE = { limit: Type.Integer({ minimum: 0, examples: [50] }), offset: Natural };
 
 export function Uuid(options: SchemaOptions = {}) {
@@ -31,7 +31,7 @@ export function Instant(options: SchemaOptions = {}) {
   return Type.String({ format: "date-time", ...options });
 }
 
-/** The same or null. */
+/** Returns a schema that also allows null. */
 export function Nullable<Schema extends TSchema>(schema: Schema, options: SchemaOptions = {}) {
   return Type.Union([schema, Type.Null()], options);
 }
@@ -43,13 +43,19 @@ export function listOf<Schema extends TSchema>(items: Schema, options: SchemaOpt
   return Type.Unsafe<readonly Static<Schema>[]>(Type.Array(items, options));
 }
 
-/** One of a list of words. TypeBox has no enum of texts: it would be a union of constants in the document. */
+/**
+ * Returns a schema for one of several words. TypeBox has no string enum, and its union of literals would be a union of
+ * constants in the OpenAPI document.
+ */
 export function oneOf<const Word extends string>(words: readonly Word[], options: SchemaOptions = {}) {
   TypeRegistry.Set<{ enum: readonly unknown[] }>("Word", (schema, value) => schema.enum.includes(value));
   return Type.Unsafe<Word>({ ...options, [Kind]: "Word", type: "string", enum: words });
 }
 
-/** One of several objects with titles, distinguished by a field that has one word in each. */
+/**
+ * Returns a schema for one of several objects with titles. `field` distinguishes them, because it has a single allowed value
+ * in each object.
+ */
 export function taggedUnion<Value>(field: string, schemas: readonly TObject[], options: SchemaOptions = {}) {
   const mapping = schemas.map(({ title, properties }) => [
     properties[field]?.["enum"][0],
@@ -63,11 +69,11 @@ export function each<const Name extends string, Schema extends TSchema>(
   names: readonly Name[],
   schema: Schema,
 ): Record<Name, Schema> {
-  // Every name is there.
+  // The result has an entry for every name.
   return Object.fromEntries(names.map((name) => [name, schema])) as Record<Name, Schema>;
 }
 
-/** The body of a request. Unknown fields are errors: a misspelled one would be ignored, and the rest written. */
+/** Returns the schema of a request body. Unknown fields are errors, because a misspelled field would otherwise be ignored. */
 export function requestBody<Fields extends TProperties>(
   title: string,
   fields: Fields,
@@ -76,12 +82,12 @@ export function requestBody<Fields extends TProperties>(
   return Type.Object(fields, { title, additionalProperties: false, examples: [example] });
 }
 
-/** A response whose fields are wrapped in `data`. */
+/** Returns the schema of a response whose fields are wrapped in `data`. */
 export function data<Fields extends TProperties>(fields: Fields, description: string, example?: object) {
   return dataOf(Type.Object(fields), description, example);
 }
 
-/** The same for a schema with a title of its own. */
+/** Like `data`, but for a schema with its own title. */
 export function dataOf<Schema extends TSchema>(schema: Schema, description: string, example?: object) {
   const examples = example === undefined ? {} : { examples: [{ data: example }] };
   return Type.Object({ data: schema }, { description, ...examples });

@@ -1,4 +1,4 @@
-/** Slugs of users, organizations and projects. */
+/** Validates and creates slugs of users, organizations and projects. */
 import { normalizeText } from "./characters.ts";
 import { isUuid } from "./uuid.ts";
 
@@ -11,12 +11,18 @@ export function isAccountSlug(text: string): boolean {
   return ACCOUNT_SLUG.test(text);
 }
 
-/** Returns true for a slug that a person may choose for a project. A UUID would be read as the id of one. */
+/**
+ * Returns true for a slug that a user may choose for a project. A UUID is not allowed, because it would be read as a
+ * project's id.
+ */
 export function isProjectSlug(text: string): boolean {
   return /^[a-z0-9]+(?:-[a-z0-9]+)*$/.test(text) && text.length <= MAX_LENGTH && !isUuid(text);
 }
 
-/** `Café Menu (v2)` → `cafe-menu-v2`; a UUID, and a name without any letter or digit of ASCII, becomes `project`. */
+/**
+ * Converts a name to a slug: `Café Menu (v2)` becomes `cafe-menu-v2`. A UUID, or a name without any ASCII letter or digit,
+ * becomes `project`.
+ */
 export function toSlug(name: string): string {
   const slug = normalizeText(name, "NFKD")
     .replace(/\p{Mark}/gu, "")
@@ -27,7 +33,7 @@ export function toSlug(name: string): string {
   return slug === "" || isUuid(slug) ? "project" : slug;
 }
 
-/** `menu`, `menu-2`, `menu-3` …: alternatives for a slug that is taken. */
+/** Yields the slug of a name, then alternatives for a slug that is taken: `menu`, `menu-2`, `menu-3` … */
 export function* slugCandidates(name: string): Generator<string> {
   const slug = toSlug(name);
   yield slug;

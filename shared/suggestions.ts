@@ -1,12 +1,12 @@
-/** Suggests names similar to an unknown one. Pure. */
+/** Suggests names that are similar to an unknown name. Pure. */
 
 const MAX_SUGGESTIONS = 3;
-/** Below this, names have only a few letters in common. */
+/** The minimum similarity. Below it, names have only a few letters in common. */
 const MIN_SIMILARITY = 0.4;
-/** Longer texts are not typos. */
+/** The maximum length of an unknown name. Longer texts are not typos. */
 const MAX_LENGTH = 200;
 
-/** Returns up to three names most similar to `given`, best first. Case and punctuation do not count. */
+/** Returns up to three names that are most similar to `value`, best first. Ignores case and punctuation. */
 export function suggestNames(value: string, names: Iterable<string>, options: SuggestOptions = {}): string[] {
   return createSuggester(names, options)(value);
 }
@@ -17,7 +17,7 @@ interface SuggestOptions {
 
 export type Suggest = (given: string) => string[];
 
-/** Indexes names, so that many unknown ones can be compared with them. */
+/** Indexes names, so that many unknown names can be compared with them. */
 export function createSuggester(
   names: Iterable<string>,
   { minSimilarity = MIN_SIMILARITY }: SuggestOptions = {},
@@ -39,7 +39,7 @@ export function createSuggester(
     const common = new Uint32Array(sizes.length);
     for (const pair of pairs)
       for (const index of byPair.get(pair) ?? []) common[index] = (common[index] ?? 0) + 1;
-    // Dice's coefficient: 1 for the same pairs, 0 for none in common.
+    // Computes Dice's coefficient, which is 1 for equal pairs and 0 for no common pairs.
     return sizes
       .map(({ name, size }, index) => ({
         name,
@@ -54,7 +54,7 @@ export function createSuggester(
   };
 }
 
-/** Returns the pairs of adjacent letters and digits, including pairs with the beginning and the end. */
+/** Returns the pairs of adjacent letters and digits. The start and the end of the text count as characters. */
 function pairsOf(text: string): ReadonlySet<string> {
   const bare = `^${text.toLowerCase().replaceAll(/[^\p{L}\p{N}]/gu, "")}$`;
   return new Set(Array.from({ length: bare.length - 1 }, (_, n) => bare.slice(n, n + 2)));

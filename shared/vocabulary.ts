@@ -1,8 +1,8 @@
-/** Closed lists of the API's words. The CHECK constraints of the database are tested against them. */
+/** The allowed values of the API's enumerations. Tests compare them with the CHECK constraints of the database. */
 
 export const EXPORT_FORMATS = ["ndjson", "csv", "parquet"] as const;
 export type ExportFormat = (typeof EXPORT_FORMATS)[number];
-/** What pages and mails call them. */
+/** The names of the formats in pages and mails. */
 export const FORMAT_NAMES = { ndjson: "NDJSON", csv: "CSV", parquet: "Parquet" } as const satisfies Record<
   ExportFormat,
   string
@@ -12,7 +12,7 @@ export const TEXT_EXPORT_FORMATS = ["ndjson", "csv"] as const satisfies readonly
 export type TextExportFormat = (typeof TEXT_EXPORT_FORMATS)[number];
 
 export const EXPORT_JOB_STATUSES = ["queued", "running", "ready", "expired", "failed"] as const;
-/** `ready`, `expired` and `failed` are final. */
+/** The status of an export job. `ready`, `expired` and `failed` are final. */
 export type ExportJobStatus = (typeof EXPORT_JOB_STATUSES)[number];
 
 export const EXPORT_JOB_ERROR_CODES = [
@@ -25,7 +25,7 @@ export const EXPORT_JOB_ERROR_CODES = [
 export type ExportJobErrorCode = (typeof EXPORT_JOB_ERROR_CODES)[number];
 
 export const BUILD_FAULTS = ["storage", "database"] as const;
-/** What a build needs and does not have: its job waits for it. */
+/** The unavailable resource for which the job of a build waits. */
 export type BuildFault = (typeof BUILD_FAULTS)[number];
 
 export const DEFINITION_EVENT_TYPES = [
@@ -49,11 +49,11 @@ export const WEBHOOK_DELIVERY_STATUSES = ["pending", "delivered", "failed"] as c
 export type WebhookDeliveryStatus = (typeof WEBHOOK_DELIVERY_STATUSES)[number];
 
 export const SUBSCRIPTION_TIERS = ["free", "hobbyist", "plus", "pro", "enterprise"] as const;
-/** Subscription of an organization, listed low to high. */
+/** The subscription of an organization, in ascending order. */
 export type SubscriptionTier = (typeof SUBSCRIPTION_TIERS)[number];
 
 export const ORG_ROLES = ["viewer", "publisher", "admin", "owner"] as const;
-/** Role of a member in an organization, listed low to high. */
+/** The role of a member in an organization, in ascending order. */
 export type OrgRole = (typeof ORG_ROLES)[number];
 
 export const PLATFORM_ROLES = ["user", "admin"] as const;
@@ -68,7 +68,7 @@ export type KeyScope = (typeof KEY_SCOPES)[number];
 export const FACTOR_KINDS = ["totp", "passkey"] as const;
 export type FactorKind = (typeof FACTOR_KINDS)[number];
 
-/** What a user can prove themselves with beside the password. */
+/** The means by which users can authenticate in addition to the password. */
 export const PROOF_KINDS = [...FACTOR_KINDS, "recovery_code"] as const;
 export type ProofKind = (typeof PROOF_KINDS)[number];
 
@@ -126,7 +126,7 @@ export const FORK_DENIALS = [
   "INSUFFICIENT_ORG_ROLE",
   "UNAUTHENTICATED",
 ] as const;
-/** Why a caller cannot fork a definition. */
+/** The reasons why a caller cannot fork a definition. */
 export type ForkDenial = (typeof FORK_DENIALS)[number];
 
 export const CONTRIBUTOR_ROLES = ["author", "optimizer", "reviewer", "editor", "publisher"] as const;
@@ -143,10 +143,10 @@ export const ISSUE_STATUSES = [
   "observation",
 ] as const;
 
-/** Statuses that `include_resolved=false` leaves out. */
+/** The statuses that `include_resolved=false` excludes. */
 export const RESOLVED_ISSUE_STATUSES = ["completed", "wontfix", "false-positive"] as const;
 
-/** The kinds of entries in the log of tracker rows (docs/increments.md). */
+/** The kinds of entries in the change log of tracker rows (docs/increments.md). */
 export const TRACKER_CHANGE_KINDS = ["row", "visibility", "deletion"] as const;
 export type TrackerChangeKind = (typeof TRACKER_CHANGE_KINDS)[number];
 
@@ -182,7 +182,7 @@ export const MODEL_TIERS = ["budget", "standard", "premium", "reasoning"] as con
 export type ModelTier = (typeof MODEL_TIERS)[number];
 
 export const MODEL_TIER_SOURCES = ["reasoner", "price", "peers", "free", "unpriced"] as const;
-/** The rule that chose a model's tier: see `shared/models/tiers.ts`. */
+/** The rule that determined a model's tier (`shared/models/tiers.ts`). */
 export type ModelTierSource = (typeof MODEL_TIER_SOURCES)[number];
 
 export const MODEL_STATUSES = ["available", "preview", "deprecated"] as const;
@@ -199,7 +199,7 @@ export const MODEL_CAPABILITIES = [
 export type ModelCapability = (typeof MODEL_CAPABILITIES)[number];
 
 export const MODEL_ALIAS_ORIGINS = ["generated", "manual"] as const;
-/** The source of an alias: the sync, or an operator, which takes precedence. */
+/** The origin of an alias: the sync or an operator. An operator's alias takes precedence. */
 export type ModelAliasOrigin = (typeof MODEL_ALIAS_ORIGINS)[number];
 
 export const MODEL_ALIAS_SCOPES = ["global"] as const;
@@ -214,9 +214,9 @@ export const PRICE_FIELDS = [
   "inputAudio",
   "outputAudio",
 ] as const;
-/** A kind of token with its own price. */
+/** The kinds of tokens that have their own price. */
 export type PriceField = (typeof PRICE_FIELDS)[number];
 
 export const CATALOG_SYNC_OUTCOMES = ["changed", "unchanged", "refused", "failed"] as const;
-/** `refused`: the document was not trusted. `failed`: it could not be loaded or stored. */
+/** The outcome of a catalog sync. `refused`: the document was not trusted. `failed`: the document could not be loaded or stored. */
 export type CatalogSyncOutcome = (typeof CATALOG_SYNC_OUTCOMES)[number];
