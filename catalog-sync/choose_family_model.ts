@@ -99,7 +99,7 @@ export function readId(id: string, names: readonly string[]): IdParts {
     const date = readDate(token, tokens[index - 1]);
     if (date !== null) {
       parts.date = date;
-      // A month before its year was read as a number of the version.
+      // The month before this year was read as part of the version.
       if (token.length === 4 && date.startsWith(token)) parts.numbers.pop();
     } else if (NUMBER.test(token)) parts.numbers.push(Number(token.replace(/^[a-z]/, "")));
     else if (SIZE.test(token)) parts.size = (parts.size || 1) * readSize(token);

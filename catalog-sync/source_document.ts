@@ -136,7 +136,7 @@ function readModel(
   });
 }
 
-/** Reads a cost. Without an input price, a cost is useless and noted. */
+/** Reads a cost. Omits and notes a cost without an input price, because it is useless. */
 function readCost(cost: unknown, note: (reason: string) => void): { cost?: Cost } {
   if (!Cost.Check(cost)) return {};
   if (cost.input !== undefined) return { cost: { ...cost, input: cost.input } };

@@ -2,7 +2,7 @@
 import { isUuid } from "../shared/uuid.ts";
 import type { ExportBuildKey } from "../sql/exports/build_attempts.ts";
 
-/** One build of an attempt. An attempt can have several builds, because a process returns it to the queue at shutdown. */
+/** One build of an attempt. An attempt is built again if a process returns it to the queue at shutdown. */
 export interface BuildKey extends ExportBuildKey {
   buildId: string;
 }

@@ -128,7 +128,7 @@ function faultOf(error: unknown): BuildFault | null {
   return isDatabaseFault(error) ? "database" : null;
 }
 
-/** Returns false if this attempt was the last one that counts, or if it is no longer the running attempt. */
+/** Returns false if this attempt counts and was the last one, or if it is no longer the running attempt. */
 async function queueAgain(
   { config, sql, boss }: RunnerDeps,
   { job: { id, attempt }, claim, log }: Build,
@@ -193,7 +193,7 @@ export async function discardOthers(
 
 /**
  * Deletes the build's file if it exists. Call this only if the row no longer belongs to this attempt. If the connection is
- * lost while the job is marked as ready, the job may be ready and need the file. The sweep deletes leftover files.
+ * lost while the job is being marked as ready, the job may be ready and need the file. The sweep deletes leftover files.
  */
 export async function discard(
   deps: Pick<RunnerDeps, "store">,

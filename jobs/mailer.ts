@@ -17,8 +17,8 @@ const FILES_SWEEP_MS = 3_600_000;
 
 export interface MailMessage {
   /**
-   * The local part of the Message-ID. Mail programs show only one of several messages with the same id. It consists of
-   * letters, digits, `.` and `-`.
+   * The local part of the Message-ID, in letters, digits, `.` and `-`. Mail programs show only one of several messages with
+   * the same id.
    */
   id: string;
   /** The address of the only recipient. */

@@ -73,7 +73,7 @@ export async function writeOrgExport(
     const artifact = await writeArtifact(deps.store, { key: artifactKey, signal: stopped, open });
     return { artifact, progress: progress() };
   } catch (error) {
-    // BuildSuperseded says more than the errors of the canceled queries.
+    // The reason of this signal is more specific than the errors of the canceled queries.
     reports.signal.throwIfAborted();
     throw error;
   }

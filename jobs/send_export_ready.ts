@@ -25,7 +25,7 @@ import type { RunnerDeps } from "./runner_deps.ts";
  * The mail is sent once, as far as SMTP allows: the mail server and the database cannot commit in one step. One process at a
  * time works on a job's mail. It records the server's acceptance in the next statement, or as soon as the database is
  * available again. The mail is sent twice only if the process dies between these two steps. Both mails have the same
- * Message-ID, so most mailboxes show only one. If the mail was recorded before it is sent, it could get lost.
+ * Message-ID, so most mailboxes show only one. Recording the mail before sending it could lose the mail.
  */
 export async function sendExportReady(
   deps: RunnerDeps,

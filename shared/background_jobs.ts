@@ -1,6 +1,6 @@
 /** Names and payloads of background jobs, for the code that queues jobs and for `jobs/`. */
 
-/** Fields that continue the trace of the request that queued the job; unset if the request is not traced. */
+/** The trace context of the request that queued the job; unset if the request is not traced. */
 interface Traced {
   traceparent?: string | undefined;
 }
@@ -17,8 +17,8 @@ export interface JobPayloads {
   /** Mails the requester of an export that the export is ready. The queue entry has the export job's id. */
   send_export_ready: { exportJobId: string } & Traced;
   /**
-   * Mails the organization's owner that a webhook was disabled. `origin` is the origin of the webhook's URL at that time.
-   * Earlier checkouts queued only `webhookId`.
+   * Mails the organization's owner that a webhook was disabled. `disabledAt` is the time, and `origin` is the origin of the
+   * webhook's URL at that time. Earlier checkouts queued only `webhookId`.
    */
   send_webhook_disabled: { webhookId: string; disabledAt?: string; origin?: string } & Traced;
 }

@@ -334,7 +334,7 @@ export interface ApiErrorOptions<Code extends ErrorCode = ErrorCode> {
   cause?: unknown;
 }
 
-/** A row of the table, for an unknown code. */
+/** A row of the table of errors, for any code. */
 interface AnyRow {
   status: number;
   message: string;

@@ -2,7 +2,7 @@
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
-/** The placeholder for a required id, such as the owner of a project in an organization without members. */
+/** A placeholder for a required id, such as the owner of a project in an organization without members. */
 export const NIL_UUID = "00000000-0000-0000-0000-000000000000";
 
 /** Returns true for a UUID of any version, in upper or lower case. */

@@ -49,11 +49,11 @@ export const WEBHOOK_DELIVERY_STATUSES = ["pending", "delivered", "failed"] as c
 export type WebhookDeliveryStatus = (typeof WEBHOOK_DELIVERY_STATUSES)[number];
 
 export const SUBSCRIPTION_TIERS = ["free", "hobbyist", "plus", "pro", "enterprise"] as const;
-/** The subscription of an organization, in ascending order. */
+/** The subscription tier of an organization. The tiers are in ascending order. */
 export type SubscriptionTier = (typeof SUBSCRIPTION_TIERS)[number];
 
 export const ORG_ROLES = ["viewer", "publisher", "admin", "owner"] as const;
-/** The role of a member in an organization, in ascending order. */
+/** The role of a member in an organization. The roles are in ascending order. */
 export type OrgRole = (typeof ORG_ROLES)[number];
 
 export const PLATFORM_ROLES = ["user", "admin"] as const;

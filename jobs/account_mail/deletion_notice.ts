@@ -13,7 +13,7 @@ interface Notice {
   by: string | null;
   name: string;
   slug: string;
-  /** The time of the deletion, only in a notice of a scheduled deletion. */
+  /** The time of the deletion; set only in a notice of a scheduled deletion. */
   deletesAt?: string;
 }
 

@@ -7,7 +7,7 @@ import type { WriteAccountMail } from "./account_mail_scope.ts";
 
 const CHANGE_PASSWORD =
   "If this was not you, change your password now, and check your second factors and sessions.";
-/** The other person may already have one of the sessions, because codes are also entered within a session. */
+/** The other person may already be signed in, because codes are also entered within a session. */
 const SOMEONE_TRIES =
   "If this was you, ignore this email. If not, someone knows your password or uses one of your sessions. Change your password now, which ends your other sessions.";
 

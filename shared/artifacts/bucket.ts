@@ -15,7 +15,7 @@ const MARKER_TYPE = { "Content-Type": "application/json" };
 export interface ArtifactBucketOptions extends BucketAddress {
   /** The prefix of all keys: empty, or ending with a slash. */
   prefix: string;
-  /** Local directory for artifacts that are being sent to clients. */
+  /** The local directory for artifacts that are being sent to clients. */
   spoolDirectory: string;
 }
 

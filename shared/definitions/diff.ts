@@ -79,7 +79,7 @@ export function partsOf({ path, type, oldValue, newValue }: FieldChange): FieldC
   ];
 }
 
-/** Returns the sections by exact path. Section names may be truncated, and so are not unique. */
+/** Returns the sections by exact path. Section names may be truncated, so they may not be unique. */
 function listSections(source: ComparedDefinition) {
   const sections = new Map<string, { name: string; value: unknown }>();
   const add = (path: string[], value: unknown) =>

@@ -5,10 +5,7 @@ import type { ChangeType } from "../vocabulary.ts";
 /** The maximum number of characters of a version. */
 export const MAX_VERSION_LENGTH = 20;
 
-/**
- * The maximum number of digits of each part. JavaScript cannot represent all numbers of 16 digits exactly, and a pattern
- * cannot exclude the others.
- */
+/** The maximum number of digits of each part. A pattern cannot tell which numbers of 16 digits JavaScript can represent exactly. */
 export const MAX_VERSION_DIGITS = 15;
 
 const PART = `(?:0|[1-9]\\d{0,${MAX_VERSION_DIGITS - 1}})`;

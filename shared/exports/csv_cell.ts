@@ -26,7 +26,7 @@ export function csvCell(value: CsvValue): string {
   return text === "" || SEPARATORS.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
-/** The code points of these characters, for PostgreSQL's ascii(). */
+/** The code points of FORMULA_STARTS, for PostgreSQL's ascii(). */
 const FORMULA_CODES = FORMULA_STARTS.map((character) => character.codePointAt(0)).join(", ");
 
 /** Returns SQL that escapes formulas in a text, for cells that COPY writes. COPY adds the quotes. */

@@ -14,7 +14,7 @@ const UNUSED_LAG_INTERVAL_MS = 3_600_000;
 export function createProcessRegistry(): Registry {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: UNUSED_LAG_INTERVAL_MS });
-  // Metrics whose names contain the runtime's name would reveal the runtime.
+  // The names of all other default metrics would reveal the runtime.
   for (const { name } of registry.getMetricsAsArray()) {
     if (!name.startsWith("process_")) registry.removeSingleMetric(name);
   }

@@ -4,8 +4,8 @@
 const MAX_HOST_LENGTH = 300;
 
 /**
- * Returns the URL of a request; null if its `Host` header is not a valid host. HTTP/1.0 requests may have no `Host` header,
- * such as health checks of load balancers. Bun gives them only a path.
+ * Returns the URL of a request; null if its `Host` header is not a valid host. HTTP/1.0 requests, such as health checks of
+ * load balancers, may have no `Host` header. Bun gives them only a path.
  */
 export function requestUrl({ url, headers }: Request): URL | null {
   const hasNoHost = url.startsWith("/") && !headers.get("host");

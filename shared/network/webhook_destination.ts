@@ -11,7 +11,7 @@ import { isLoopbackHost, isPublicAddress } from "./public_address.ts";
 const WEB_PORTS: readonly number[] = [80, 443];
 
 /**
- * Returns the reason why a URL can never be delivered to. Returns null if there is no such reason, or if it depends on the
+ * Returns the reason why nothing can be delivered to a URL. Returns null if there is no such reason, or if it depends on the
  * addresses of the host.
  */
 export function findAddressProblem(url: URL, networks: BlockList): string | null {

@@ -98,7 +98,7 @@ function toConfig(env: Environment, s3: S3Config | null) {
     /** The URL for features that need their own sessions; the same as `databaseUrl` without a pooler. */
     databaseDirectUrl: env.DATABASE_DIRECT_URL ?? env.DATABASE_URL ?? "",
     exportStreamsPerOrg: env.EXPORT_STREAMS_PER_ORG ?? Math.max(1, Math.floor(env.EXPORT_STREAMS_MAX / 2)),
-    /** Application names of database sessions that do not hold back the cutoff of exports. */
+    /** The application names of database sessions that do not hold back the cutoff of exports. */
     exportIgnoreApplications: toList(env.EXPORT_IGNORE_APPLICATIONS),
     /** The public base URL, without a trailing slash. */
     publicUrl: publicUrl.replace(/\/+$/, ""),

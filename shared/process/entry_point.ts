@@ -1,4 +1,4 @@
-/** The start and shutdown of an entry point, which are the same for every process of the service. */
+/** Starts and stops entry points in the same way for every process of the service. */
 import { type Config, readConfig } from "./config.ts";
 import { describeListenError } from "./listen_error.ts";
 import { createLog, type Log, openStdout, redactSecrets } from "./log.ts";

@@ -1,6 +1,9 @@
 /** Handles output that a command cannot write. */
 
-/** Ignores that a reader such as `head` has exited. If the result cannot be written for another reason, the command fails. */
+/**
+ * Ignores write errors after a reader such as `head` has exited. If the result cannot be written for another reason, the
+ * command fails.
+ */
 export function tolerateLostOutput({
   stdout,
   stderr,

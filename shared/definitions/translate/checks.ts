@@ -41,7 +41,7 @@ export function readClause(check: Fields): Clause {
   return typeof clause === "string" ? { text: clause, script: null } : clause;
 }
 
-/** Returns the items of `checks`. Fails with `unknown_kind` if the value is not a list, because it could contain a check. */
+/** Returns the items of `checks`. Fails with `unknown_kind` if the value is not a list, because the value could contain a check. */
 export function readChecks(block: Fields, key: string): Fields[] {
   if (!Array.isArray(block.peek(key) ?? [])) {
     throw new TranslationFailure("unknown_kind", `${block.path}.${key}`, "The checks must be a list");

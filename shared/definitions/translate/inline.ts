@@ -14,7 +14,7 @@ export type Inline = string & { readonly inline: unique symbol };
 export interface Passage {
   /** The first line; empty if the passage starts with a list or a fence. */
   readonly lead: Inline;
-  /** The other lines, at least one, indented relative to the first line. */
+  /** The other lines, at least one. They are written at the indentation of the first line. */
   readonly below: readonly string[];
 }
 
@@ -60,7 +60,7 @@ function compose(pieces: readonly (string | Passage)[]): Prose {
   return { lead: lead as Inline, below };
 }
 
-/** Returns the previous lines and the first line of a new paragraph. The paragraph is a blank line if a list or a fence follows. */
+/** Returns the previous lines and the first line of a new paragraph, or a blank line if a list or a fence follows. */
 function startParagraph(before: readonly string[], words: string, lead: string): readonly string[] {
   if (before.length === 0) return [`${words}${lead}`];
   const first = `${words.replace(/^[\s,;:–.]+/, "")}${lead}`;

@@ -165,7 +165,7 @@ function listSecrets(environment: Fields): (Inline | null)[][] {
       listed(secret.codes("stages")),
       join([secret.prose("provider"), secret.code("path")], ", "),
     ];
-    // Any other field of a secret may contain its value.
+    // Any other field may contain the value of the secret.
     secret.discard();
     return row;
   });

@@ -12,7 +12,7 @@ const RUNTIME_NAMES: ReadonlyMap<string, readonly string[]> = new Map([
   ["Bash", ["Bash"]],
   ["Web", ["WebFetch", "WebSearch"]],
 ]);
-/** The tools to write if the agent names none. Without the key `tools`, an agent would inherit all tools. */
+/** The default value. Without the key `tools`, an agent would inherit all tools. */
 const READING_TOOLS = "Read, Grep, Glob";
 
 /**

@@ -80,7 +80,7 @@ export function writeSetting(w: MarkdownWriter, agent: Agent): void {
   writeLeftovers(w, context);
 }
 
-/** Returns a model without an alias of the host, which the front matter therefore lacks. */
+/** Returns the model if the host has no alias for it, because the front matter then lacks the model. */
 function namedModel(agent: Agent): Inline | null {
   const defaults = agent.body.map("defaults");
   return modelAlias(defaults.peek("model")) === null ? defaults.code("model") : null;

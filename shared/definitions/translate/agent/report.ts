@@ -43,7 +43,7 @@ function writeSchema(w: MarkdownWriter, output: Fields): void {
   w.fence(JSON.stringify(withTypes(schema), null, 2), "json");
 }
 
-/** JSON Schema keywords by the type of their value: a number, a boolean or possibly a boolean, and the schema's own type. */
+/** JSON Schema keywords whose value is a number, is or may be a boolean, or has the schema's own type. */
 const NUMBER_KEYWORDS = /^(?:minimum|maximum|exclusiveM(?:in|ax)imum|multipleOf|(?:min|max)[A-Z]\w*)$/;
 const BOOLEAN_KEYWORDS =
   /^(?:items|uniqueItems|readOnly|writeOnly|deprecated|(?:additional|unevaluated)(?:Items|Properties))$/;
