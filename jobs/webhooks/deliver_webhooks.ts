@@ -14,7 +14,7 @@ import {
 import type { RunnerDeps } from "../runner_deps.ts";
 import { type SendOptions, type SendResult, sendDelivery } from "./send_delivery.ts";
 
-/** Open requests per process. Each webhook has at most one. */
+/** The maximum number of open requests per process. Each webhook has at most one open request. */
 const CONCURRENT_DELIVERIES = 16;
 const PAUSE_MS = 1000;
 /** How often a runner checks whether it may deliver. */

@@ -9,7 +9,7 @@ import { isInNetworks, openNetworks } from "./networks.ts";
 const GLOBAL_IPV6 = openNetworks("2000::/3");
 
 /**
- * Networks of IANA's registry of special-purpose addresses. The IPv4 networks are this network, private, shared, loopback,
+ * Networks of IANA's registry of special-purpose addresses. The IPv4 networks are "this network", private, shared, loopback,
  * link-local, documentation, multicast and others. The networks in the global range of IPv6 are protocol assignments such as
  * Teredo, documentation, and 6to4, which embeds IPv4 addresses.
  */
