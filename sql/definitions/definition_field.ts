@@ -1,4 +1,4 @@
-/** A field of a definition: its SQL, JSON Schema and example, and what is made from them. `fields.ts` declares all. */
+/** Describes a field of a definition by its SQL, JSON Schema and example. `fields.ts` declares all fields. */
 import { type Static, type TSchema, Type } from "@sinclair/typebox";
 import { Instant, Natural, Nullable, oneOf, Text, Uuid } from "../../shared/schemas.ts";
 import { isoText } from "../iso_text.ts";
@@ -6,7 +6,7 @@ import { isoText } from "../iso_text.ts";
 export interface DefinitionField<Schema extends TSchema = TSchema> {
   /** Expression for the value in a query over DEFINITION_TABLES. */
   sql: string;
-  /** Expression for the value in JSON: times as text, null where the viewer may not see the value. */
+  /** Expression for the value in JSON. Times are texts, and values that the viewer may not see are null. */
   json: string;
   schema: Schema;
   example: Static<Schema> | null;

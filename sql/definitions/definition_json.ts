@@ -1,19 +1,19 @@
-/** Makes the JSON of definitions in PostgreSQL; the API passes the text on. */
+/** Builds the JSON of definitions in PostgreSQL. The API forwards the text. */
 import { type Fragment, fragment, rawFragment } from "../connection/pool.ts";
 import { selectFields } from "./definition_field.ts";
 import { DEFINITION_FIELDS, SUMMARY_FIELDS } from "./fields.ts";
 import { type DefinitionViewer, isVisible } from "./visibility.ts";
 
-/** Which texts of a definition to include. */
+/** The texts of a definition to include in its JSON. */
 export interface ShownTexts {
   includeYaml: boolean;
   includeRuntime: boolean;
 }
 
 /**
- * Joins the fields as a row `shown`, for `row_to_json(shown)`, to a query over DEFINITION_TABLES; a join is faster here
- * than a subquery. Also joins the id of the line's fork source as `source`: null if there is none or the viewer cannot
- * see it. A deleted source keeps its id.
+ * Returns joins for a query over DEFINITION_TABLES. The row `shown` has the fields, for `row_to_json(shown)`; a join is faster here
+ * than a subquery. The row `source` has the id of the version that the line was forked from. The id is null if the line is not a
+ * fork or the viewer cannot see the source. The id of a deleted source is kept.
  */
 function joinFields(columns: string, viewer: DefinitionViewer): Fragment {
   return fragment`
@@ -27,12 +27,12 @@ function joinFields(columns: string, viewer: DefinitionViewer): Fragment {
 
 const SUMMARY_COLUMNS = selectFields(SUMMARY_FIELDS, "json");
 
-/** Joins the fields of a summary, as in lists. */
+/** Returns joins for the fields of a summary, as in lists. */
 export function joinSummary(viewer: DefinitionViewer): Fragment {
   return joinFields(SUMMARY_COLUMNS, viewer);
 }
 
-/** The columns of a full definition: with or without the source, each with or without the rendering. Made once. */
+/** The columns of a full definition, by `includeYaml` and `includeRuntime`. Index 0 includes the text, and index 1 omits it. */
 const DEFINITION_COLUMNS = [true, false].map((includeYaml) =>
   [true, false].map((includeRuntime) => {
     const shown = Object.entries(DEFINITION_FIELDS).filter(
@@ -42,7 +42,7 @@ const DEFINITION_COLUMNS = [true, false].map((includeYaml) =>
   }),
 );
 
-/** Joins the fields of a full definition, with the requested texts only. */
+/** Returns joins for the fields of a full definition, with only the requested texts. */
 export function joinDefinition(
   { includeYaml, includeRuntime }: ShownTexts,
   viewer: DefinitionViewer,

@@ -1,4 +1,4 @@
-/** Table `definition_lines`: a row per name in an organization. The versions of a line are in `definitions`. */
+/** Table `definition_lines`: one row per name in an organization. The versions of a line are in table `definitions`. */
 import type { DefinitionName } from "../../shared/definitions/name.ts";
 import {
   type Fragment,
@@ -18,27 +18,27 @@ export interface DefinitionLineKey extends DefinitionName {
 /** A lookup of a name. */
 export interface DefinitionLineQuery extends DefinitionName {
   viewer: DefinitionViewer;
-  /** Looks in this organization only; null looks in all. */
+  /** Organization to search; null searches all organizations. */
   orgId: string | null;
 }
 
-/** The lines `l` that a name may mean. */
+/** The lines `l` that a name may resolve to, and the order of preference. */
 interface NamedLines {
   /** Expressions for the type and the name. */
   type: Fragment;
   name: Fragment;
-  /** The only organization whose line it may be; null if it may be any line. */
+  /** Organization that the line must belong to; null allows every organization. */
   orgId: string | null;
-  /** Further conditions, the preferred one first. */
+  /** Further conditions on the line, in order of preference. */
   preferences: readonly Fragment[];
-  /** Whether a line of the viewer's organizations comes first even if it has drafts only. */
+  /** Whether a line of the viewer's organizations is preferred even if it has only drafts. */
   countsDrafts: boolean;
 }
 
 /**
- * Returns a subquery for the line of a key, with at most one row. It reads the first line at or after the key, which only the
- * index of the key can find. For an equal key, the planner may read all lines of the name: thousands of organizations may have
- * one.
+ * Returns a subquery for the line of a key, with at most one row. It reads the first line at or after the key, which only the index
+ * of the key supports. With an equality condition, the planner may read all lines of the name, and thousands of organizations may
+ * have such a line.
  */
 export function lineOfKey(key: { orgId: Fragment; type: Fragment; name: Fragment }): Fragment {
   const { orgId, type, name } = key;
@@ -56,15 +56,15 @@ export function lineOfKey(key: { orgId: Fragment; type: Fragment; name: Fragment
 }
 
 /**
- * Returns an expression for a column of the line that a name means to the viewer, or null. Of the lines with a visible version
- * it is the first in this order: the organization of a bound key, then the viewer's organizations, then lines with a
- * published version, then the line that was published first (docs/contract.md, Definitions). A line of the viewer's
- * organizations comes before all others even if all its versions are deprecated or archived. Otherwise another organization
- * could take over a name that the viewer trusts. A line of drafts has never had the name, so without `countsDrafts` it
- * comes last: otherwise a draft would hide the published definition that its organization uses.
+ * Returns an expression for a column of the line that a name resolves to for the viewer. The value is null if there is no such
+ * line. Only lines with a visible version qualify. The order of preference is: the organization of a bound key, the viewer's
+ * organizations, lines with a published version, then the line that was published first (docs/contract.md, Definitions). A line of
+ * the viewer's organizations is preferred even if all its versions are deprecated or archived. This prevents another organization
+ * from taking over a name that the viewer trusts. Without `countsDrafts`, a line with only drafts comes last, so that a draft does
+ * not hide the published definition that its organization uses.
  *
- * Each choice is a subquery that runs only if those before it find nothing, and reads lines in the order of their index up
- * to the first match: thousands of organizations may use the same name.
+ * Each choice is a subquery that runs only if the preceding choices find nothing. It reads lines in index order and stops at the
+ * first match, because thousands of organizations may use the same name.
  */
 export function chosenLine(
   viewer: DefinitionViewer,
@@ -87,7 +87,8 @@ export function chosenLine(
     cross join lateral ${lineOfKey({ orgId: fragment`m.org_id`, type, name })} as l
     where m.user_id = ${userId}::uuid
   )`;
-  // Read as in `lineOfKey`. Without it, a name that thousands use and none of them shares would be looked for in all of their lines.
+  // Reads the first entry at or after the name, as in `lineOfKey`. Without this check, a name with thousands of lines would be
+  // searched in all of them, even if no line is visible to everyone.
   const isShared = fragment`(
     select d.name = ${name} and d.type = ${type}
     from definitions as d
@@ -116,8 +117,8 @@ export function chosenLine(
 }
 
 /**
- * Returns a subquery for the line that a name resolves to on a read, with at most one row (`id`, `org_id`). If `versions` are
- * set, a line that has all of them comes first. Reads that cannot return a draft do not count drafts.
+ * Returns a subquery for the line that a name resolves to in a read request, with at most one row (`id`, `org_id`). A line that has
+ * all `versions` is preferred. Set `countsDrafts` to false for reads that cannot return a draft.
  */
 export function visibleLine(
   query: DefinitionLineQuery,
@@ -140,7 +141,10 @@ export function visibleLine(
     where n.id = ${chosenLine(viewer, { column: "id", type, name, orgId, preferences, countsDrafts })}`;
 }
 
-/** Finds the line that a name resolves to on a read, preferably one with these versions; null if the viewer sees none. */
+/**
+ * Finds the line that a name resolves to in a read request, preferably a line with all `versions`. Returns null if the viewer sees
+ * no line of that name.
+ */
 export async function findVisibleLine(
   sql: Sql,
   query: DefinitionLineQuery,
@@ -149,7 +153,7 @@ export async function findVisibleLine(
   return firstRow(sql<{ id: string; orgId: string }[]>`${visibleLine(query, versions)}`);
 }
 
-/** Returns the counters of a line; null if it has been deleted. */
+/** Returns the counters of a line; null if the line has been deleted. */
 export async function findLineCounts(
   sql: Sql,
   id: string,
@@ -160,21 +164,21 @@ export async function findLineCounts(
     where id = ${id}`);
 }
 
-/** Finds the id of the line of a name in an organization; null if there is none. */
+/** Finds the id of an organization's line by name; null if the organization has no such line. */
 export async function findLineId(sql: Sql, key: DefinitionLineKey): Promise<string | null> {
   const orgId = fragment`${key.orgId}::uuid`;
   const line = lineOfKey({ orgId, type: fragment`${key.type}::text`, name: fragment`${key.name}::text` });
   return firstValue(sql<{ id: string }[]>`select id from ${line} as l`);
 }
 
-/** Returns names as a table `n (type, name)`. */
+/** Returns a FROM item with the names as `n (type, name)`. */
 export function namesTable(names: readonly DefinitionName[]): Fragment {
   return fragment`unnest(
     ${names.map(({ type }) => type)}::text[], ${names.map(({ name }) => name)}::text[]
   ) as n (type, name)`;
 }
 
-/** Returns how many of these names have a line in the organization. The names must be distinct. */
+/** Counts the names that have a line in the organization. The names must be distinct. */
 export async function countLines(sql: Sql, orgId: string, names: readonly DefinitionName[]): Promise<number> {
   return onlyValue(sql<[{ lines: number }]>`
     select count(*) as lines
@@ -183,8 +187,8 @@ export async function countLines(sql: Sql, orgId: string, names: readonly Defini
 }
 
 /**
- * Inserts the line of a fork and returns its id; null if the organization has a line of the name. Other transactions that
- * insert the same name wait until this one ends. Call inside a transaction.
+ * Inserts the line of a fork and returns its id. Returns null if the organization already has a line of that name. Other
+ * transactions that insert the same name wait until this transaction ends. Call inside a transaction.
  */
 export async function insertForkLine(
   sql: Sql,
@@ -198,8 +202,8 @@ export async function insertForkLine(
 }
 
 /**
- * Returns the lines of these distinct names, and creates the missing ones. Locks them in the order of their names: other
- * writers that add or delete versions wait until this transaction ends. Call inside a transaction.
+ * Returns the lines with these names, and creates missing lines. The names must be distinct. Locks the lines in the order of their
+ * names. Other writers that add or delete versions wait until this transaction ends. Call inside a transaction.
  */
 export async function upsertLines(
   sql: Sql,
@@ -216,7 +220,7 @@ export async function upsertLines(
     returning id, type, name`;
 }
 
-/** Locks the line against other transactions that add or delete versions. Call inside a transaction. */
+/** Locks a line against other transactions that add or delete versions. Call inside a transaction. */
 export async function lockLine(sql: Sql, id: string): Promise<void> {
   await sql`
     select
@@ -225,7 +229,7 @@ export async function lockLine(sql: Sql, id: string): Promise<void> {
     for no key update`;
 }
 
-/** Records the first publication of these lines; later ones change nothing. The lines must be locked. */
+/** Sets the time of first publication of lines that have none. The lines must be locked. */
 export async function markLinesPublished(sql: Sql, ids: readonly string[]): Promise<void> {
   await sql`
     update definition_lines
@@ -233,7 +237,10 @@ export async function markLinesPublished(sql: Sql, ids: readonly string[]): Prom
     where id = any(${[...ids]}::uuid[]) and first_published_at is null`;
 }
 
-/** Counts a fork of the line. Call inside a transaction that holds a version, so that the line cannot be deleted. */
+/**
+ * Increments the fork count of a line. Call inside a transaction that has locked a version of the line, so that the line cannot be
+ * deleted.
+ */
 export async function incrementForkCount(sql: Sql, id: string): Promise<void> {
   await sql`
     update definition_lines
@@ -241,7 +248,7 @@ export async function incrementForkCount(sql: Sql, id: string): Promise<void> {
     where id = ${id}`;
 }
 
-/** Deletes a line if it has no versions, so that its name is free, and counts one fork less for its source. */
+/** Deletes a line if it has no versions, which frees its name. Decrements the fork count of its source line. */
 export async function deleteEmptyLine(sql: Sql, id: string): Promise<void> {
   await sql`
     with deleted as (

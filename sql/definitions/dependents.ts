@@ -6,13 +6,13 @@ import type { DefinitionRow } from "./fields.ts";
 import { targetOrg } from "./reference_candidates.ts";
 import { type DefinitionViewer, isListed, isVisible } from "./visibility.ts";
 
-/** The maximum number of ranges to look for dependents with: other users' documents can add any number. */
+/** Maximum number of ranges in a search for dependents. Documents of other users can contain any number of ranges. */
 export const MAX_REFERENCED_RANGES = 1_000;
 
 /**
- * Returns the distinct ranges with which versions that the viewer finds in lists refer to this line: at most
- * `MAX_REFERENCED_RANGES`. Authors take turns, each with the ranges of most of their versions first, so that one user's ranges
- * cannot replace those of others, in however many organizations they are.
+ * Returns up to `MAX_REFERENCED_RANGES` distinct ranges of references to this line. Only versions that the viewer finds in lists
+ * are read. Authors take turns, each with their most frequent ranges first. One user's ranges therefore cannot displace those of
+ * other users, even if that user publishes in many organizations.
  */
 export async function listReferencedRanges(
   sql: Sql,
@@ -34,9 +34,11 @@ export async function listReferencedRanges(
   return rows.map(({ range }) => range);
 }
 
-/** True for a reference `r` of a version `d` that refers to this line, if the viewer finds the version in lists. */
+/**
+ * Returns the condition that a reference `r` of a version `d` refers to this line and that the viewer finds the version in lists.
+ */
 function isDependent(sql: Sql, { target, viewer }: { target: DefinitionLineKey; viewer: DefinitionViewer }) {
-  // The length is the condition of the index.
+  // The partial index requires the condition on the length.
   return sql`
     r.type = ${target.type} and r.name = ${target.name} and length(r.name) <= 100 and r.in_tree
     and ${targetOrg(viewer)} = ${target.orgId} and ${isListed(viewer)}`;
@@ -57,17 +59,17 @@ export async function listVersionCandidates(
 }
 
 interface DependentRow extends Pick<DefinitionRow, "id" | "type" | "name" | "version"> {
-  /** The organization's slug. */
+  /** Slug of the organization. */
   organization: string;
-  /** Place of the first reference in the document. */
+  /** Location of the first reference in the document. */
   context: string;
-  /** Range of that reference. */
+  /** Range of the first reference. */
   range: string;
 }
 
 /**
- * Returns the versions that refer to this line with one of these ranges and that the viewer finds in lists, with their
- * total number; ordered by name, highest version first.
+ * Returns the versions that refer to this line with one of these ranges and that the viewer finds in lists, and their total number.
+ * The versions are ordered by name, highest version first.
  */
 export async function listDependents(
   sql: Sql,
@@ -76,7 +78,7 @@ export async function listDependents(
     ranges: readonly string[];
     viewer: DefinitionViewer;
     limit: number;
-    /** Leaves out drafts and deprecated versions. */
+    /** If true, omits drafts and deprecated versions. */
     isPublished?: boolean;
   },
 ): Promise<{ total: number; dependents: DependentRow[] }> {

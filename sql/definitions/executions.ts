@@ -1,4 +1,4 @@
-/** Tables `definition_executions` and `definition_execution_callers`: recorded executions, and who recorded them. */
+/** Tables `definition_executions` and `definition_execution_callers`: recorded executions, and the users who recorded them. */
 
 import { type AuditEntry, auditInsert } from "../accounts/audit_log.ts";
 import { firstValue, type Sql, tableRows } from "../connection/pool.ts";
@@ -7,28 +7,28 @@ import { type DefinitionViewer, isVisible } from "./visibility.ts";
 export interface NewExecution {
   id: string;
   definitionId: string;
-  /** Null if the client sent none; such a record is never a duplicate. */
+  /** Run id from the client; null if the client sent none. A record without a run id is never a duplicate. */
   runId: string | null;
   source: string;
   recordedBy: string;
-  /** Time of the execution; null for now. */
+  /** Time of the execution. Null means the current time. */
   recordedAt: string | null;
 }
 
 export interface NewExecutions {
   lineId: string;
   executions: readonly NewExecution[];
-  /** Added if any of the executions is new. */
+  /** Audit log entries to add if any execution is new. */
   auditEntries: readonly AuditEntry[];
 }
 
 /**
- * Adds executions of one line, except runs the line already has, and counts them and their callers. Returns the line's
- * count of executions afterwards, or null if the line already had all of these runs.
+ * Adds executions to a line, and counts them and their callers. Runs that the line already has are skipped. Returns the line's new
+ * execution count, or null if no execution was new.
  *
- * This is one statement, sent before the function returns, so with `sendCommit` behind it the line is locked for one commit
- * and not for round trips. Every writer takes locks in the same order (runs, callers, the line, the hours that a trigger
- * counts), so writers cannot deadlock.
+ * The function sends one statement before it returns. If the caller then calls `sendCommit`, the line stays locked only until that
+ * commit, without further round trips. Every writer takes its locks in the same order: runs, callers, the line, then the hourly
+ * counts, which a trigger updates. Writers therefore cannot deadlock.
  */
 export async function insertExecutions(
   tx: Sql,
@@ -68,20 +68,20 @@ export interface ExecutionWindow {
   lineId: string;
   minutes: number;
   viewer: DefinitionViewer;
-  /** Breakdowns to count; the others stay empty. */
+  /** Bucket of the breakdown by time. A breakdown that is null or false stays empty in the result. */
   byTime: TimeBucket | null;
   bySource: boolean;
   byVersion: boolean;
 }
 
-/** Counts per breakdown, largest first. Times without executions are missing. */
+/** Execution counts, largest first in each breakdown. Time buckets without executions are omitted. */
 export interface ExecutionCounts {
-  /** End of the window, which is now. */
+  /** End of the window: the current time. */
   until: string;
   total: number;
   byTime: { time: string; count: number }[];
   bySource: { source: string; count: number }[];
-  /** Only versions visible to the viewer. */
+  /** Counts of the versions that the viewer can see. */
   byVersion: { version: string; count: number }[];
 }
 
@@ -95,14 +95,14 @@ interface CountRow {
 }
 
 /**
- * Counts the executions of a line in the last minutes. Whole hours are counted in advance; only the hour in which the
+ * Counts the executions of a line in the last `minutes`. Whole hours are read from precomputed counts. Only the hour in which the
  * window begins is counted record by record.
  */
 export async function countExecutions(sql: Sql, window: ExecutionWindow): Promise<ExecutionCounts> {
   const { lineId, minutes, byTime, bySource, byVersion } = window;
   const since = sql`now() - make_interval(mins => ${minutes})`;
   const firstWholeHour = sql`date_trunc('hour', ${since}, 'UTC') + interval '1 hour'`;
-  // Breakdowns that are not requested are null everywhere: one more group, which is dropped below.
+  // A breakdown that is not requested has null in every row. It adds one group, which is dropped below.
   const rows = await sql<CountRow[]>`
     with recorded as (
       select hour as recorded_at, source, definition_id, count

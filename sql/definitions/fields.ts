@@ -1,6 +1,6 @@
 /**
- * The list of all fields of a definition. Queries, rows, the API's JSON and the OpenAPI schema with its examples are made
- * from it. The SQL is over DEFINITION_TABLES.
+ * Lists all fields of a definition. Queries, row types, the API's JSON and the OpenAPI schema with its examples are derived from
+ * this list. The SQL expressions refer to DEFINITION_TABLES.
  */
 import { Type } from "@sinclair/typebox";
 import { LANGUAGE_VERSION } from "../../shared/definitions/language/language.ts";
@@ -73,7 +73,7 @@ const TranslationError = Type.Unsafe<{ reason: string; path: string }>({
 });
 
 /**
- * The fields of a summary, as in lists. `minSubscription` and `catalogueTier` are constant: nothing is priced or curated
+ * The fields of a summary, as in lists. `minSubscription` and `catalogueTier` are constant, because nothing is priced or curated
  * yet.
  */
 export const SUMMARY_FIELDS = {
@@ -129,7 +129,7 @@ export const SUMMARY_FIELDS = {
   },
   namespace: textField("'@' || o.slug || '/' || d.name", "@demo/reviewer", "`@organization/name`"),
   minSubscription: textField("'free'", "free"),
-  // Not of the type "null": openapi-fetch leaves such fields out.
+  // The schema is not of type "null", because openapi-fetch omits fields of that type.
   catalogueTier: nullableField(textField("null", null, "Always null")),
   releasedAt: nullableField(
     instantField("l.first_published_at", AT, "Time of the first publication of any version"),
@@ -199,7 +199,7 @@ export const VERSION_FIELDS = {
 
 export type Version = FieldValues<typeof VERSION_FIELDS>;
 
-/** The columns of a version as the service reads them, for any caller, including some that responses leave out. */
+/** The columns of a version that the service reads, for any caller. Responses omit some of these columns. */
 export const ROW_FIELDS = {
   ...DEFINITION_FIELDS,
   changeSummary: VERSION_FIELDS.changeSummary,
@@ -210,13 +210,13 @@ export const ROW_FIELDS = {
 
 export type DefinitionRow = FieldValues<typeof ROW_FIELDS>;
 
-/** A rendering, or the reason why there is none. */
+/** A rendering, or the reason why rendering failed. */
 export type DefinitionRuntime = Pick<
   DefinitionRow,
   "runtimeMd" | "promptHash" | "translatorVersion" | "translationError"
 >;
 
-/** The columns that are made from a document, for new and changed versions. */
+/** The columns that are derived from a document, for new and changed versions. */
 export type DefinitionContent = DefinitionRuntime &
   Pick<
     DefinitionRow,

@@ -12,26 +12,29 @@ export interface ForkRow {
   id: string;
   /** The first version of the forked line. */
   definitionId: string;
-  /** Null if the viewer cannot see the source. */
+  /** Id of the source version; null if the viewer cannot see the source. */
   sourceDefinitionId: string | null;
   forkedAt: string;
 }
 
 /** The source of a fork. */
 export interface LineageStep {
-  /** The source's address when it was forked. */
+  /** Type of the source. The type, name and version are those at the time of the fork. */
   sourceType: DefinitionType;
-  /** Null, like version and id, if the viewer cannot see the source, or could not before it was deleted. */
+  /**
+   * Name of the source. Name, version and id are null if the viewer cannot see the source, or could not see it before it was
+   * deleted.
+   */
   sourceName: string | null;
   sourceVersion: string | null;
-  /** Null if it was deleted or the viewer cannot see it. */
+  /** The source version; null if the version was deleted or the viewer cannot see it. */
   source: NamedVersion | null;
 }
 
 /**
- * Returns the lineage of a line, nearest source first; empty if it is not a fork. It ends at the first source that the viewer
- * cannot see, or after `limit` steps. It cannot have a cycle, because a source is older than its forks. Only members learn
- * the address of a deleted source: only drafts can be deleted, and only members have seen them.
+ * Returns the lineage of a line, nearest source first; empty if the line is not a fork. The lineage ends at the first source that
+ * the viewer cannot see, or after `limit` steps. Cycles are impossible, because a source is older than its forks. Only members see
+ * the address of a deleted source. Only drafts can be deleted, and only members can see drafts.
  */
 export async function listLineage(
   sql: Sql,
@@ -77,12 +80,12 @@ interface ForkedRow {
   definition: FieldValues<typeof FORKED_FIELDS>;
 }
 
-/** Maximum forks searched for those the viewer can find. 10,000 hidden ones take 0.1 s. */
+/** Maximum number of forks that are read to find those visible to the viewer. Reading 10,000 hidden forks takes 0.1 s. */
 const MAX_FORKS_READ = 10_000;
 
 /**
- * Returns the forks of a line that the viewer would find in a list, newest first. Each is represented by its first version,
- * or, if the viewer cannot find that, by the highest one.
+ * Returns the forks of a line that the viewer finds in lists, newest first. A fork is represented by its first version. If the
+ * viewer cannot find that version, the fork is represented by the highest version that the viewer finds.
  */
 export async function listForks(
   sql: Sql,

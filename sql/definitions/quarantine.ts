@@ -1,10 +1,10 @@
-/** Quarantine: operators take versions or whole lines out of the registry. */
+/** Quarantines versions or whole lines for operators. */
 import { firstValue, type Sql } from "../connection/pool.ts";
 
-/** A line or one version of it, as named by an operator. */
+/** A line, or one version of a line, that an operator selects. */
 export interface QuarantineTarget {
   lineId: string;
-  /** Null for the whole line, including later versions. */
+  /** Version number; null selects the whole line, including later versions. */
   version: string | null;
 }
 
@@ -18,8 +18,8 @@ export interface QuarantineChange {
 }
 
 /**
- * Returns when the whole line was quarantined, or null. Locks the versions, then the line, in the same order as writers.
- * Call inside a transaction.
+ * Locks a line with its versions and returns the time when the whole line was quarantined, or null. Locks the versions before the
+ * line, as other writers do. Call inside a transaction.
  */
 export async function lockLineQuarantine(sql: Sql, lineId: string): Promise<string | null> {
   await sql`
@@ -36,8 +36,8 @@ export async function lockLineQuarantine(sql: Sql, lineId: string): Promise<stri
 }
 
 /**
- * Quarantines a line or version, or releases it if there is no reason; null if nothing changes. Call inside a transaction that
- * has locked the line.
+ * Quarantines a line or version, or releases it if `reason` is null. Returns null if nothing changes. Call inside a transaction
+ * that has locked the line.
  */
 export async function updateQuarantine(
   sql: Sql,

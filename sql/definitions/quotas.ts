@@ -1,10 +1,10 @@
-/** Counts an organization's definitions: what it has used of its quotas, and by visibility. */
+/** Counts an organization's definitions, for its quotas and by visibility. */
 import { onlyRow, type Sql } from "../connection/pool.ts";
 
 export interface DefinitionQuotas {
   drafts: number;
   lines: number;
-  /** Bytes of YAML of all versions. */
+  /** Size of the YAML of all versions, in bytes. */
   yamlBytes: number;
 }
 
@@ -18,15 +18,15 @@ export async function countDefinitionQuotas(sql: Sql, orgId: string): Promise<De
     where l.org_id = ${orgId}`);
 }
 
-/** Definitions of an organization, by visibility. */
+/** Number of definitions of an organization, by visibility. */
 export interface DefinitionUsage {
-  /** Private and unlisted. */
+  /** Number of private and unlisted definitions. */
   private: number;
   public: number;
   total: number;
 }
 
-/** Counts lines by the visibility of their highest version that is not archived; archived lines do not count. */
+/** Counts lines by the visibility of their highest version that is not archived. Lines with only archived versions do not count. */
 export async function countDefinitionUsage(sql: Sql, orgId: string): Promise<DefinitionUsage> {
   return onlyRow(sql<[DefinitionUsage]>`
     select

@@ -5,9 +5,10 @@ import { chosenLine, type DefinitionLineKey, lineOfKey } from "./definition_line
 import { type DefinitionViewer, isVisible, memberOrgIds } from "./visibility.ts";
 
 /**
- * Returns the organization that a reference `r` of a version `d` would be bound to now: the organization in the reference,
- * else the document's own if it has a line of the name, else the organization of the line that the name resolves to for
- * the viewer. If there is no such line, it is the document's own organization, so that no other one can add the line.
+ * Returns an expression for the organization that a reference `r` of a version `d` would be bound to now. An organization in the
+ * reference takes precedence, then the document's own organization if it has a line of that name, then the organization of the line
+ * that the name resolves to for the viewer. If no line is found, the document's own organization is used, so that no other
+ * organization can add the line.
  */
 export function liveTarget(viewer: DefinitionViewer): Fragment {
   const named = { type: fragment`r.type`, name: fragment`r.name` };
@@ -29,10 +30,11 @@ export function liveTarget(viewer: DefinitionViewer): Fragment {
 }
 
 /**
- * Returns the organization that a reference `r` of a version `d` refers to: the one it was bound to at publication, or for
- * a draft the one it would be bound to if the viewer published it now. So previews agree with publishing, and no one
- * learns of lines that only the author can see. Null if there is no such organization, or if the reference is for members
- * only (`markReferencesForMembers`) and the viewer is not a member.
+ * Returns an expression for the organization that a reference `r` of a version `d` refers to. A published version refers to the
+ * organization that the reference was bound to at publication. A draft refers to the organization that would be bound if the viewer
+ * published the draft now. Previews therefore agree with publishing, and do not reveal lines that only the author can see. The
+ * value is null if there is no such organization. It is also null for non-members if the reference is for members only
+ * (`markReferencesForMembers`).
  */
 export function targetOrg(viewer: DefinitionViewer): Fragment {
   return fragment`
@@ -56,9 +58,9 @@ export interface ReferenceCandidateRow extends DefinitionLineKey {
 interface CandidateInterval extends DefinitionLineKey, VersionInterval {}
 
 /**
- * Returns the version that each interval resolves to: the highest published one that the viewer can see, else the highest
- * deprecated one, else, in an interval of a single version, the archived one. Quarantined ones are left out. `place` is the
- * index of the interval. Lines may have thousands of versions, so each choice is read from their index.
+ * Returns the version that each interval resolves to. This is the highest published version that the viewer can see, else the
+ * highest deprecated version, else the archived version if the interval has only one version. Quarantined versions are skipped.
+ * `place` is the index of the interval. Lines may have thousands of versions, so each choice is read from an index.
  */
 export async function listReferenceCandidates(
   sql: Sql,

@@ -7,20 +7,23 @@ import { liveTarget, targetOrg } from "./reference_candidates.ts";
 import { type DefinitionViewer, isVisible, memberOrgIds } from "./visibility.ts";
 
 export interface DefinitionReferenceRow extends DefinitionReference {
-  /** The organization of the referenced line; null if it does not exist, or did not at publication. */
+  /**
+   * Id of the organization that the reference resolves to. Null if there was no such organization at publication, or for a draft if
+   * there is none now. Also null for non-members if only members can resolve the reference.
+   */
   targetOrgId: string | null;
 }
 
-/** A reference and the version whose document has it. */
+/** A reference with the version whose document contains it. */
 export interface VersionReferenceRow extends DefinitionReferenceRow {
   definitionId: string;
-  /** Its place among the references of the version. */
+  /** Index of the reference in the version's document. */
   position: number;
-  /** The organization of the version. */
+  /** Id of the version's organization. */
   orgId: string;
 }
 
-/** Returns the references of versions for a viewer, those of each version in document order. */
+/** Returns the references of versions as the viewer resolves them, in document order within each version. */
 export async function listDefinitionReferences(
   sql: Sql,
   { definitionIds, viewer }: { definitionIds: readonly string[]; viewer: DefinitionViewer },
@@ -36,8 +39,8 @@ export async function listDefinitionReferences(
 }
 
 /**
- * Returns the bare references that are bound to an organization of which the author, `viewer`, is not a member, and that no
- * published version of the same line had.
+ * Returns the bare references to other organizations that no published version of the same line had. Other organizations are those
+ * that the author, `viewer`, does not belong to.
  */
 export async function listNewForeignReferences(
   sql: Sql,
@@ -64,8 +67,8 @@ export async function listNewForeignReferences(
 }
 
 /**
- * Returns the bare names of a version that resolve to lines outside the organization `orgId`, with the organization that they
- * resolve to; for a line that the viewer cannot see, that of the version, so that its owner stays hidden.
+ * Returns the bare names of a version that resolve to lines outside the organization `orgId`, each with its target organization. If
+ * the viewer cannot see the target line, the version's organization is returned instead, so that the line's owner stays hidden.
  */
 export async function listForeignNames(
   sql: Sql,
@@ -95,10 +98,7 @@ export interface TreeReferenceRow extends Omit<DefinitionReferenceRow, "inTree">
   definitionId: string;
 }
 
-/**
- * Returns the tree references of several versions: those of the first version first, each in document order, at most
- * `limit` in all.
- */
+/** Returns the first `limit` tree references of several versions, in the order of the versions and then in document order. */
 export async function listTreeReferences(
   sql: Sql,
   options: { definitionIds: readonly string[]; viewer: DefinitionViewer; limit: number },
@@ -116,8 +116,9 @@ export async function listTreeReferences(
 }
 
 /**
- * Returns the tree references of the last ten earlier publications of each version's line, as texts of the version's id,
- * organization id, type, name and range. Their number is bounded, because other publications wait.
+ * Returns the tree references of the ten publications of the same line that precede each version. Each reference is returned as a
+ * text of the given version's id and the reference's organization id, type, name and range. The result is limited, because other
+ * publications wait for this query.
  */
 export async function listNeededBefore(sql: Sql, versions: readonly { id: string }[]): Promise<Set<string>> {
   const rows = await sql<{ needed: string }[]>`
@@ -136,7 +137,7 @@ export async function listNeededBefore(sql: Sql, versions: readonly { id: string
   return new Set(rows.map(({ needed }) => needed));
 }
 
-/** Replaces the stored references of a version with unsettled ones. Call inside a transaction. */
+/** Replaces the stored references of a version with unsettled references. Call inside a transaction. */
 export async function replaceDefinitionReferences(
   sql: Sql,
   definitionId: string,
@@ -146,7 +147,7 @@ export async function replaceDefinitionReferences(
   await insertDefinitionReferences(sql, [{ id: definitionId, references }]);
 }
 
-/** References that one statement inserts: some 200 KB of JSON. */
+/** Number of references per insert statement: about 200 KB of JSON. */
 const REFERENCES_PER_INSERT = 2_000;
 
 /** Adds the unsettled references of new versions. Call inside a transaction. */
@@ -169,8 +170,8 @@ export async function insertDefinitionReferences(
 }
 
 /**
- * Binds each reference of these versions permanently to the organization's line that their author resolves it to now.
- * Call inside the publishing transaction.
+ * Binds each reference of these versions permanently to the organization that it now resolves to for the author, `viewer`. Call
+ * inside the publishing transaction.
  */
 export async function settleDefinitionReferences(
   sql: Sql,
@@ -184,9 +185,9 @@ export async function settleDefinitionReferences(
 }
 
 /**
- * Keeps references of published versions to the members of their organization: no other reader ever resolves them. Call
- * inside the publishing transaction, for those to other organizations that the author cannot resolve. A stranger could
- * otherwise refer to a definition that they cannot see, and create a cycle that its owner would have to break.
+ * Restricts references of published versions to members of their organization. Non-members can never resolve these references. Call
+ * inside the publishing transaction, with the references to other organizations that the author cannot resolve. Otherwise an author
+ * could refer to a definition that they cannot see and create a cycle, which the definition's owner would have to break.
  */
 export async function markReferencesForMembers(
   sql: Sql,

@@ -4,33 +4,33 @@ import { hashStoredYaml } from "../../shared/definitions/hash_definition.ts";
 import { onlyValue, type Sql } from "../connection/pool.ts";
 import { existsRelation } from "../schema_state.ts";
 
-/** Documents in memory at once: at most 15 MB of text. */
+/** Number of documents in memory at once: at most 15 MB of text. */
 const BATCH = 100;
-/** Locked versions are tried again, for about ten seconds. */
+/** Number of passes over the versions. Locked versions are retried for about ten seconds. */
 const PASSES = 20;
 const PAUSE_MS = 500;
 const REPORT_MS = 1000;
 const BEFORE_ALL_IDS = "00000000-0000-0000-0000-000000000000";
 
 export interface RehashOptions {
-  /** Called each second, and at the end if there was anything to do. */
+  /** Called every second, and once at the end if any hash was outdated. */
   onProgress: (done: number, total: number) => void;
 }
 
 interface OldRow {
   id: string;
   yaml: string;
-  /** Changes with every update of the row. */
+  /** The `xmin` of the row, which changes with every update. */
   revision: string;
 }
 
 /**
- * Recomputes `hash` of all versions whose hash has an older form, and returns how many are left because other sessions lock
- * them. Never waits for a writer, and never overwrites a concurrent change. Each batch is committed, so the next call continues
- * where a killed one was. Two at once do no harm.
+ * Recomputes the hashes that have an older form. Returns the number of versions that were skipped because other sessions have
+ * locked them. Never waits for a writer, and never overwrites a concurrent change. Each batch is committed, so a call continues
+ * after the last batch of a killed call. Concurrent calls are safe.
  */
 export async function rehashDefinitions(sql: Sql, { onProgress }: RehashOptions): Promise<number> {
-  // It is missing while migrations are applied up to an earlier one.
+  // The index does not exist if only earlier migrations have been applied.
   let left = (await existsRelation(sql, "definitions_json_hash_idx")) ? await countOld(sql) : 0;
   const total = left;
   let reportedAt = performance.now();
@@ -55,7 +55,7 @@ async function countOld(sql: Sql): Promise<number> {
     select count(*)::int as count from definitions where json_hash is distinct from hash`);
 }
 
-/** Goes over all versions once, batch by batch. */
+/** Updates outdated hashes in one pass over all versions, and yields the counts of each batch. */
 async function* rehashAll(sql: Sql): AsyncGenerator<{ rows: number; written: number }> {
   for (let after = BEFORE_ALL_IDS; ; ) {
     const rows = await sql<OldRow[]>`
@@ -71,7 +71,10 @@ async function* rehashAll(sql: Sql): AsyncGenerator<{ rows: number; written: num
   }
 }
 
-/** Returns how many versions it has written. Skips those that were changed since they were read, or are being changed. */
+/**
+ * Updates hashes and returns the number of updated versions. Skips versions that have changed since they were read or that another
+ * session has locked.
+ */
 async function updateHashes(sql: Sql, rows: readonly OldRow[]): Promise<number> {
   const hashed = rows.map(({ id, yaml, revision }) => ({ id, revision, hash: hashStoredYaml(yaml) }));
   const { count } = await sql`

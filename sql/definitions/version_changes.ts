@@ -1,4 +1,4 @@
-/** Writes to `definitions`: new drafts, edits, status changes, new renderings. */
+/** Writes to table `definitions`: new drafts, edits, status changes and new renderings. */
 import { anyRow, fragment, type Sql, tableRows } from "../connection/pool.ts";
 import type { DefinitionContent, DefinitionRow, DefinitionRuntime } from "./fields.ts";
 
@@ -19,7 +19,7 @@ export type NewDefinition = DefinitionContent &
   DraftSettings &
   Pick<DefinitionRow, "id" | "lineId" | "orgId" | "type" | "name" | "version" | "authorId">;
 
-/** Inserts drafts. Violates definitions_line_id_version_key if a line has the version. */
+/** Inserts drafts. Throws a violation of `definitions_line_id_version_key` if a line already has the version. */
 export async function insertDefinitions(sql: Sql, rows: readonly NewDefinition[]): Promise<void> {
   await sql`
     insert into definitions (id, line_id, org_id, type, name, version, author_id, ${DRAFT_COLUMNS}, json_hash)
@@ -28,8 +28,9 @@ export async function insertDefinitions(sql: Sql, rows: readonly NewDefinition[]
 }
 
 /**
- * Updates a draft; false if it is no longer a draft. `updated_at` always grows, because `expectedUpdatedAt` compares it: two
- * writes may have begun in one millisecond, and a clock may be set back.
+ * Updates a draft. Returns false if the version is no longer a draft. Every update increases `updated_at`, because
+ * `expectedUpdatedAt` is compared with it. The current time alone does not ensure an increase: two writes can start in the same
+ * millisecond, and a clock can be set back.
  */
 export async function updateDraft(
   sql: Sql,
@@ -46,7 +47,7 @@ export async function updateDraft(
     returning id`);
 }
 
-/** Replaces the rendering of a version in any status: the only part of a published version that can change. */
+/** Replaces the rendering of a version in any status. The rendering is the only content of a published version that can change. */
 export async function updateDefinitionRuntime(
   sql: Sql,
   row: { id: string } & DefinitionRuntime,
@@ -67,7 +68,7 @@ export interface PublishedDefinition extends DefinitionRuntime {
   riskProfile: unknown;
 }
 
-/** Publishes drafts and returns how many; versions that are no longer drafts are left out. */
+/** Publishes drafts and returns the number of published versions. Versions that are no longer drafts are skipped. */
 export async function markDefinitionsPublished(
   sql: Sql,
   rows: readonly PublishedDefinition[],
@@ -82,7 +83,7 @@ export async function markDefinitionsPublished(
   return count;
 }
 
-/** Deprecates a published version; false if it is no longer published. */
+/** Deprecates a published version. Returns false if the version is no longer published. */
 export async function markDefinitionDeprecated(
   sql: Sql,
   row: { id: string; reason: string; successor: string | null },
@@ -95,7 +96,7 @@ export async function markDefinitionDeprecated(
     returning id`);
 }
 
-/** Archives a deprecated version; false if it is no longer deprecated. */
+/** Archives a deprecated version. Returns false if the version is no longer deprecated. */
 export async function markDefinitionArchived(sql: Sql, id: string): Promise<boolean> {
   return anyRow(sql`
     update definitions
@@ -104,7 +105,7 @@ export async function markDefinitionArchived(sql: Sql, id: string): Promise<bool
     returning id`);
 }
 
-/** Deletes a draft and its dependent rows; false if it is no longer a draft. */
+/** Deletes a draft and its dependent rows. Returns false if the version is no longer a draft. */
 export async function deleteDraft(sql: Sql, id: string): Promise<boolean> {
   return anyRow(sql`
     delete from definitions

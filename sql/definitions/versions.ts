@@ -1,4 +1,4 @@
-/** Table `definitions`: a row per version of a definition, read together with its line and its organization. */
+/** Table `definitions`: one row per version of a definition. Queries also join the version's line and organization. */
 import type { DefinitionName } from "../../shared/definitions/name.ts";
 import type { DefinitionType } from "../../shared/vocabulary.ts";
 import { type Fragment, firstRow, firstValue, fragment, rawFragment, type Sql } from "../connection/pool.ts";
@@ -10,21 +10,24 @@ import { type DefinitionViewer, isVisible } from "./visibility.ts";
 
 const COLUMNS = rawFragment(selectFields(ROW_FIELDS, "sql"));
 
-/** A version with its line and organization. */
+/** FROM items for a version with its line and organization. */
 const DEFINITION_TABLES = fragment`
   definitions as d
   join definition_lines as l on l.id = d.line_id
   join organizations as o on o.id = d.org_id`;
 
-/** A version, with its JSON for the viewer. */
+/** A version with its JSON for the viewer. */
 export interface ShownDefinitionRow extends DefinitionRow {
   shown: Definition;
 }
 
-/** Selects `DefinitionRow`; the caller adds the conditions. */
+/** Selects `DefinitionRow`. The caller appends the conditions. */
 const SELECT_DEFINITIONS = fragment`select ${COLUMNS} from ${DEFINITION_TABLES}`;
 
-/** Finds a version by its id, with its JSON for a viewer who can see it; null if there is none. */
+/**
+ * Finds a version by id, with its JSON for the viewer; null if the version does not exist. Does not check whether the viewer can
+ * see the version.
+ */
 export async function findDefinitionById(
   sql: Sql,
   { id, viewer }: { id: string; viewer: DefinitionViewer },
@@ -37,7 +40,8 @@ export async function findDefinitionById(
 }
 
 /**
- * Finds a version and locks it against changes by other transactions; null if there is none. Call inside a transaction.
+ * Finds a version and locks it against changes by other transactions. Returns null if the line does not have the version. Call
+ * inside a transaction.
  */
 export async function lockDefinition(
   sql: Sql,
@@ -50,8 +54,8 @@ export async function lockDefinition(
 }
 
 /**
- * Finds a version that the viewer can see, and locks it against changes with a lock that other transactions can share; null
- * if there is none. Call inside a transaction.
+ * Finds a version that the viewer can see, and locks it against changes with a lock that other transactions can share. Returns null
+ * if the viewer sees no version with this id. Call inside a transaction.
  */
 export async function holdDefinition(
   sql: Sql,
@@ -63,7 +67,7 @@ export async function holdDefinition(
     for share of d`);
 }
 
-/** Finds the highest version of a line, in any status; null if it has none. */
+/** Finds the highest version of a line, in any status; null if the line has no versions. */
 export async function findLatestDefinition(sql: Sql, lineId: string): Promise<DefinitionRow | null> {
   return firstRow(sql<DefinitionRow[]>`
     ${SELECT_DEFINITIONS}
@@ -72,7 +76,7 @@ export async function findLatestDefinition(sql: Sql, lineId: string): Promise<De
     limit 1`);
 }
 
-/** Returns the YAML of a version; null if it does not exist. */
+/** Returns the YAML of a version; null if the version does not exist. */
 export async function findYaml(sql: Sql, id: string): Promise<string | null> {
   return firstValue(sql<{ yaml: string }[]>`
     select yaml
@@ -82,7 +86,10 @@ export async function findYaml(sql: Sql, id: string): Promise<string | null> {
 
 type VersionPlace = Pick<DefinitionRow, "orgId" | "orgSlug" | "name" | "version">;
 
-/** Finds the address of a version by its id, in one organization or in all; null if the viewer cannot see it. */
+/**
+ * Finds the address of a version by id, in one organization or in all organizations. Returns null if the viewer cannot see the
+ * version.
+ */
 export async function findVisibleVersion(
   sql: Sql,
   query: { id: string; type: DefinitionType; viewer: DefinitionViewer; orgId: string | null },
@@ -95,7 +102,7 @@ export async function findVisibleVersion(
       and (${query.orgId}::uuid is null or d.org_id = ${query.orgId}::uuid)`);
 }
 
-/** The result of resolving a name: whether the viewer can see such a line, and the version. */
+/** Result of resolving a name: whether the viewer can see a line of that name, and the matching version, if any. */
 export interface ResolvedDefinition<Row = DefinitionRow> {
   hasLine: boolean;
   definition: Row | null;
@@ -103,21 +110,24 @@ export interface ResolvedDefinition<Row = DefinitionRow> {
 
 /** A name to resolve. */
 export interface DefinitionQuery extends DefinitionLineQuery {
-  /** Null for the highest published version. */
+  /** Version number to find. Null means the highest published version. */
   version: string | null;
-  /** Without a version: if none resolves, takes the highest in any status, quarantined ones too. */
+  /**
+   * If `version` is null and the line has no resolvable version, selects the highest version in any status, even if it is
+   * quarantined.
+   */
   anyStatus?: boolean;
 }
 
-/** Resolves a name on a read to a version with all its columns. */
+/** Resolves the name in a read request to a version with all its columns. */
 export async function resolveDefinition(sql: Sql, query: DefinitionQuery): Promise<ResolvedDefinition> {
   return resolveName<DefinitionRow>(sql, query, SELECT_DEFINITIONS);
 }
 
 /**
- * Resolves a name on a read (docs/contract.md, Definitions) to a version in the `chosenLine`,
- * preferably one that has the version. Without a version, takes the highest published version of the line, or
- * else its highest deprecated one. `select` selects from versions `d`; its rows must have an id.
+ * Resolves the name in a read request to a version of the `chosenLine` (docs/contract.md, Definitions). A line that has the
+ * requested version is preferred. If no version is requested, selects the highest published version of the line, or else the
+ * highest deprecated one. `select` reads from versions `d`, and its rows must have an id.
  */
 async function resolveName<Row extends { id: string }>(
   sql: Sql,
@@ -147,14 +157,14 @@ async function resolveName<Row extends { id: string }>(
   return { hasLine: true, definition: row.id === null ? null : (row as Row) };
 }
 
-/** A version as JSON, with the values that a response needs beside it. */
+/** A version as JSON, with further values that responses need. */
 export interface DefinitionTextRow
   extends Pick<DefinitionRow, "id" | "orgId" | "type" | "name" | "version" | "deprecatedAt" | "successor"> {
-  /** The slug of its organization. */
+  /** Slug of the version's organization. */
   organization: string;
-  /** The document or its rendering, as requested by `text` of the query; null if there is none. */
+  /** The document or its rendering, as requested by `text` of the query. Null if no text is requested or the version has none. */
   text: string | null;
-  /** A `Definition` as JSON text. */
+  /** The `Definition` as JSON text. */
   json: string;
 }
 
@@ -162,7 +172,7 @@ type TextsQuery = ShownTexts & { text: "yaml" | "runtimeMd" | null };
 
 const TEXT_COLUMNS = { yaml: fragment`d.yaml`, runtimeMd: fragment`d.runtime_md` };
 
-/** Resolves a name on a read to a version as JSON, with one of its texts. */
+/** Resolves the name in a read request to a version as JSON, with the requested text. */
 export async function resolveDefinitionText(
   sql: Sql,
   query: DefinitionQuery,
@@ -181,7 +191,10 @@ export async function resolveDefinitionText(
   );
 }
 
-/** Returns a page of the versions of a line visible to the viewer, in any status, highest first, and their total number. */
+/**
+ * Returns a page of the line's versions that the viewer can see, in any status, highest first, and the total number of these
+ * versions.
+ */
 export async function listVersionHistory(
   sql: Sql,
   query: { lineId: string; viewer: DefinitionViewer; limit: number; offset: number },
@@ -197,17 +210,17 @@ export async function listVersionHistory(
       order by d.version_major desc, d.version_minor desc, d.version_patch desc
       limit ${query.limit} offset ${query.offset}
     ) as page on true`;
-  // An outer join, so that a page after the last one still has a row with the total.
+  // The outer join returns one row with the total even for a page past the end.
   const found = rows.filter((row) => row.id !== null);
   return { total: rows[0]?.total ?? 0, versions: found.map(({ total: _, ...version }) => version) };
 }
 
-/** Returns the versions of a line, lowest first. */
+/** Returns the version numbers of a line, lowest first. */
 export async function listVersionNumbers(sql: Sql, lineId: string): Promise<string[]> {
   return (await listVersionNumbersOf(sql, [lineId])).get(lineId) ?? [];
 }
 
-/** Returns the versions of each line, lowest first. Lines without versions are omitted. */
+/** Returns the version numbers of each line, lowest first. Lines without versions are omitted. */
 export async function listVersionNumbersOf(
   sql: Sql,
   lineIds: readonly string[],
@@ -222,11 +235,14 @@ export async function listVersionNumbersOf(
 
 /** A version of a line, in any status. */
 export interface LineVersionRow extends Pick<DefinitionRow, "id" | "type" | "name" | "version"> {
-  /** Whether a range can resolve to it: published or deprecated, visible and not quarantined. */
+  /** Whether a range can resolve to this version: it is published or deprecated, visible to the viewer and not quarantined. */
   isResolvable: boolean;
 }
 
-/** Returns the versions of the organization's lines of these distinct names, those of each line in ascending order. */
+/**
+ * Returns the versions of the organization's lines with these names, in ascending order within each line. The names must be
+ * distinct.
+ */
 export async function listLineVersions(
   sql: Sql,
   options: { orgId: string; names: readonly DefinitionName[]; viewer: DefinitionViewer },

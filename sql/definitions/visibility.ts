@@ -1,19 +1,22 @@
-/** SQL conditions for what a viewer can see of the registry (docs/contract.md, Definitions). */
+/** SQL conditions for the definitions that a viewer can see (docs/contract.md, Definitions). */
 import { type Fragment, fragment } from "../connection/pool.ts";
 
-/** The reader of definitions. */
+/** A reader of definitions. */
 export interface DefinitionViewer {
-  /** Null for anonymous callers. */
+  /** Id of the user; null for anonymous callers. */
   userId: string | null;
-  /** A bound key sees drafts and private versions of this organization only; null for all of the user's. */
+  /**
+   * Organization of a bound key, which sees drafts and private versions of this organization only. Null allows all of the user's
+   * organizations.
+   */
   boundOrgId: string | null;
-  /** Set for a session without a second factor: organizations that require one are left out. */
+  /** True for a session without a second factor. Organizations that require a second factor are then excluded. */
   isUnproven?: boolean;
   /** True if every version is visible, as for platform administrators who record executions. */
   seesAll?: boolean;
 }
 
-/** A viewer who sees only what everyone sees. */
+/** An anonymous viewer, who sees only what is visible to everyone. */
 export const ANONYMOUS: DefinitionViewer = { userId: null, boundOrgId: null };
 
 /** Returns a subquery for the ids of the organizations whose drafts and private versions the viewer sees. */
@@ -28,7 +31,7 @@ export function memberOrgIds(viewer: DefinitionViewer): Fragment {
       ${viewer.isUnproven ? fragment`and ${isOpen}` : fragment``}`;
 }
 
-/** Whether the viewer is a member of the organization of this membership, as `memberOrgIds` says. */
+/** Returns whether `memberOrgIds` includes the organization of this membership. */
 export function isMemberOrg(
   { boundOrgId, isUnproven }: DefinitionViewer,
   { orgId, requireSecondFactor }: { orgId: string; requireSecondFactor: boolean },
@@ -37,16 +40,17 @@ export function isMemberOrg(
 }
 
 /**
- * Returns the condition that everyone can see a row `d` of `definitions` by name. The index `definitions_open_name_idx` has
- * these rows.
+ * Returns the condition that everyone can see a row `d` of `definitions` by name. The index `definitions_open_name_idx` contains
+ * only these rows.
  */
 export function isOpenVersion(): Fragment {
   return fragment`(d.status <> 'draft' and d.visibility <> 'private' and d.quarantined_at is null)`;
 }
 
 /**
- * Returns the condition that the viewer can see a row `d` of `definitions` by name: drafts, private and quarantined versions
- * are for members, all others for everyone. Lists also leave out archived versions, and unlisted ones of others.
+ * Returns the condition that the viewer can see a row `d` of `definitions` by name. Drafts, private versions and quarantined
+ * versions are visible to members only. All other versions are visible to everyone. Lists also omit archived versions and the
+ * unlisted versions of other organizations.
  */
 export function isVisible(viewer: DefinitionViewer): Fragment {
   if (viewer.seesAll) return fragment`true`;
@@ -56,9 +60,9 @@ export function isVisible(viewer: DefinitionViewer): Fragment {
 }
 
 /**
- * Returns the condition that the viewer finds a row `d` of `definitions` in lists. The database function
- * `definition_is_public` says what everyone finds, and triggers copy it to `definition_listings`. Members find all but
- * archived versions.
+ * Returns the condition that the viewer finds a row `d` of `definitions` in lists. The database function `definition_is_public`
+ * decides which versions everyone finds, and triggers copy its result to `definition_listings`. Members find all versions except
+ * archived ones.
  */
 export function isListed(viewer: DefinitionViewer): Fragment {
   const isPublic = fragment`(definition_is_public(d.status, d.visibility) and d.quarantined_at is null)`;

@@ -1,21 +1,21 @@
-/** Corrects misspelled words of a search to words that the viewer can find. */
+/** Corrects misspelled search words to words that the viewer can find. */
 import { fragment, type Sql } from "../../connection/pool.ts";
 import { type ListScope, listedRows, rowsOfScope, selectListed } from "./list_scope.ts";
 import { type SearchWord, wordQuery } from "./search_words.ts";
 
-/** Shorter words are too similar to others; longer ones have too many spellings. */
+/** Length limits of a corrected word. Shorter words resemble too many others, and longer words have too many spellings. */
 const MIN_LETTERS = 4;
 const MAX_LETTERS = 24;
-/** A search with more misspelled words finds nothing. */
+/** Maximum number of corrected words. A search with more misspelled words finds nothing. */
 const MAX_CORRECTED = 3;
-/** Rows of the viewer's organizations whose words are compared. */
+/** Maximum number of rows of the viewer's organizations whose words are compared. */
 const MAX_MEMBER_ROWS = 2000;
 const LETTERS = "abcdefghijklmnopqrstuvwxyz";
 
 /**
- * Replaces words that no row in scope has with words one letter away (one more, one fewer, another one, or two swapped);
- * null if nothing is replaced. Only rows that the viewer finds count, so private texts of others neither suggest a word
- * nor hide a typo.
+ * Replaces each word that no row in scope contains with words that differ in one letter: an added, a missing or a different letter,
+ * or two swapped letters. Returns null if no word needs a correction or if one cannot be corrected. Only rows that the viewer can
+ * find are compared, so private texts of other organizations neither suggest a word nor hide a typo.
  */
 export async function correctWords(
   sql: Sql,
@@ -47,7 +47,7 @@ async function findUnknown(sql: Sql, scope: ListScope, words: readonly SearchWor
   return words.filter((_word, index) => places.has(index));
 }
 
-/** Returns the stems of those spellings that rows in scope have. */
+/** Returns the stems of the spellings that occur in rows in scope. */
 async function findStems(sql: Sql, scope: ListScope, spelled: readonly string[]): Promise<string[]> {
   const rows = rowsOfScope(scope);
   const isPublic =
@@ -73,7 +73,7 @@ async function findStems(sql: Sql, scope: ListScope, spelled: readonly string[])
   return found.map(({ stem }) => stem);
 }
 
-/** Returns every text that differs from a word in one letter, or in two swapped neighbors. */
+/** Returns every text that differs from a word in one letter, or in two swapped adjacent letters. */
 function spellings(word: string): string[] {
   const letters = [...word];
   const found = new Set<string>();

@@ -1,4 +1,4 @@
-/** Pages of definitions: filtered, searched and sorted. */
+/** Reads pages of definitions, with filters, search and sort order. */
 import { type Fragment, fragment, type Pool, sendCommit, type Transaction } from "../../connection/pool.ts";
 import { joinSummary } from "../definition_json.ts";
 import type { DefinitionViewer } from "../visibility.ts";
@@ -17,15 +17,15 @@ import { type DefinitionOrder, type DefinitionSort, firstRows, orderKeys } from 
 
 export interface DefinitionListQuery extends PageQuery {
   viewer: DefinitionViewer;
-  /** Lists only this organization, which the viewer is a member of; null lists all. */
+  /** Organization to list, of which the viewer must be a member; null lists all organizations. */
   orgId: string | null;
   filters: DefinitionFilters;
 }
 
 interface PageQuery {
-  /** Words to search for, or null. */
+  /** Search text; null for a list without a search. */
   search: string | null;
-  /** Null sorts by relevance in a search, else by `createdAt`. */
+  /** Sort column. Null sorts a search by relevance, and any other list by `createdAt`. */
   sortBy: DefinitionSort | null;
   sortOrder: "asc" | "desc";
   limit: number;
@@ -33,7 +33,7 @@ interface PageQuery {
 }
 
 export interface DefinitionPage {
-  /** JSON texts of the items, separated by commas, as PostgreSQL sent them. */
+  /** Items as JSON texts separated by commas, as PostgreSQL sent them. */
   items: Uint8Array;
   /** Exact number of items on all pages. */
   total: number;
@@ -41,10 +41,10 @@ export interface DefinitionPage {
 
 const NO_ITEMS = new Uint8Array();
 
-/** Timeout of one statement of a list. */
+/** Timeout of a statement that reads a list. */
 export const LIST_TIMEOUT_MS = 5_000;
 
-/** Lists a page and counts all matches. Rejects with SQLSTATE 57014 if that takes longer than `LIST_TIMEOUT_MS`. */
+/** Lists a page and counts all matches. Rejects with SQLSTATE 57014 if a statement takes longer than `LIST_TIMEOUT_MS`. */
 export async function listDefinitions(sql: Pool, query: DefinitionListQuery): Promise<DefinitionPage> {
   const { page, search } = await withListSettings(sql, (tx) => readList(tx, query));
   if (page.total > 0 || search === null) return page;
@@ -57,15 +57,16 @@ export async function listDefinitions(sql: Pool, query: DefinitionListQuery): Pr
 /**
  * Runs `read` in a read-only transaction. Rejects with SQLSTATE 57014 if a statement takes longer than `LIST_TIMEOUT_MS`.
  *
- * Rows are mostly in memory, where reading a page is cheap and comparing the words of a row is the main cost. The ids of a
- * member's versions fit into `work_mem` as a hash table (`isOthers`). Without it, they would be read again for every public row.
+ * The cost settings reflect that rows are mostly in memory, where page reads are cheap and the main cost is comparing the words of
+ * a row. `work_mem` has room for a hash table of the ids of a member's versions (`isOthers`). Without the hash table, these ids
+ * would be read again for every public row.
  */
 async function withListSettings<Result>(
   sql: Pool,
   read: (tx: Transaction) => Promise<Result>,
 ): Promise<Result> {
   const result = await sql.begin("read only", async (tx) => {
-    // Sent together with the first statement of `read`, which saves a round trip.
+    // Sent with the first statement of `read`, which saves a round trip.
     const settings = tx`
       select
         set_config('statement_timeout', ${String(LIST_TIMEOUT_MS)}, true),
@@ -80,7 +81,9 @@ async function withListSettings<Result>(
   return result.value;
 }
 
-/** Reads a page, and the words of the search that has found it; null if there are none. */
+/**
+ * Reads a page and returns it with the words of the search. `search` is null if the list has no search or the search has no words.
+ */
 async function readList(
   sql: Transaction,
   asking: DefinitionListQuery,
@@ -112,7 +115,8 @@ async function searchPage(sql: Transaction, query: ScopedQuery, asked: SearchWor
   const isSpelled = names.length > 0 ? [fragment`v.name = any(${[...names]}::text[])`] : [];
   const inWords = fragment`v.words @@ ${words}::tsquery`;
   const matches = isSpelled.reduce((all, one) => fragment`(${one} or ${all})`, inWords);
-  // With a subselect, the planner expects few matches and reads the index of words; with filters, it combines indexes.
+  // With a subselect, the planner expects few matches and reads only the index of words. With filters, the plain condition lets the
+  // planner combine indexes.
   const isCounted = names.length === 0 && !hasFilters(query.filters);
   const counted = isCounted ? fragment`v.words @@ (select ${words}::tsquery)` : matches;
   if (query.sortBy !== null) return readPage(sql, query, { matches, counted, ranks: [] });
@@ -122,11 +126,11 @@ async function searchPage(sql: Transaction, query: ScopedQuery, asked: SearchWor
   return readPage(sql, query, { matches, counted, ranks: [isNamed, ...isSpelled, ...ranks] });
 }
 
-/** Reads the page with the last statement of the transaction. */
+/** Reads a page. This statement is the last one of the transaction, so the commit is sent with it. */
 async function readPage(
   sql: Transaction,
   query: ScopedQuery,
-  // The ranks are subsets of `matches`, best first.
+  // Each rank is a subset of `matches`. The best rank is first.
   matching: Matching & { ranks: readonly Fragment[] },
 ): Promise<DefinitionPage> {
   const total = countListed(query, matching);
@@ -157,7 +161,7 @@ async function readPage(
   return { items: items ?? NO_ITEMS, total: Number(countText) };
 }
 
-/** Joins the row `drafted`: the summary with the highest draft of its line that the viewer finds. */
+/** Returns a join of the row `drafted`: the summary and the version of the line's highest draft in the viewer's organizations. */
 function joinDraft({ ownOrgIds }: ListScope): Fragment {
   return fragment`
     cross join lateral (

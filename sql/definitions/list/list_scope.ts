@@ -1,41 +1,44 @@
-/** The rows of `definition_listings` that the viewer finds and that match the filters. */
+/** Selects the rows of `definition_listings` that the viewer can find and that match the filters. */
 import { type Fragment, fragment, type Sql } from "../../connection/pool.ts";
 import type { DefinitionRow } from "../fields.ts";
 import { type DefinitionViewer, memberOrgIds } from "../visibility.ts";
 
-/** Fields with a filter for one value. */
+/** Filters that compare a field with one value. */
 type FieldFilters = {
   [Name in Exclude<keyof typeof COLUMNS, "isFork">]: DefinitionRow[Name] | null;
 };
 
-/** Filters; null matches everything. */
+/** Filters of a list. Null matches everything. */
 export interface DefinitionFilters extends FieldFilters {
-  /** Slugs of the organization. Two different ones match nothing; empty matches everything. */
+  /** Slugs that the organization must have, so two different slugs match nothing. Empty matches everything. */
   organizations: readonly string[];
   isFork: boolean | null;
-  /** Matches any of the tags; empty matches everything. */
+  /** Tags, of which a version must have at least one. Empty matches everything. */
   tags: readonly string[];
-  /** Only the highest version of each line visible to the viewer with that status; other filters apply afterwards. */
+  /**
+   * Lists only the highest version of each line that the viewer can see and that has the requested `status`, if any. Other filters
+   * apply afterwards.
+   */
   latestOnly: boolean;
   /**
-   * With `latestOnly` and no status, rows of the viewer's organizations are the versions that names without a version mean:
-   * the highest published one of each line, else the highest deprecated one, else the highest draft. Quarantined ones come
-   * last.
+   * With `latestOnly` and no status, each line of the viewer's organizations is listed with the version that its name alone
+   * resolves to. This is the highest published version, else the highest deprecated version, else the highest draft. A quarantined
+   * version is listed only if the line has no other version.
    */
   publishedFirst: boolean;
 }
 
 export interface ListScope {
-  /** The viewer's organizations, whose private versions and drafts are listed too. */
+  /** Ids of the viewer's organizations. Their private versions and drafts are also listed. */
   ownOrgIds: readonly string[];
   /** Whether public versions of other organizations are listed. */
   hasPublic: boolean;
   filters: DefinitionFilters;
-  /** Words to search for, or null. */
+  /** Search text; null for a list without a search. */
   search: string | null;
 }
 
-/** Returns the organizations of a list: all, or with `orgId` only this one, which the viewer is a member of. */
+/** Returns the organizations of a list. With `orgId`, the list has only that organization, of which the viewer must be a member. */
 export async function findScope(
   sql: Sql,
   { viewer, orgId }: { viewer: DefinitionViewer; orgId: string | null },
@@ -47,19 +50,19 @@ export async function findScope(
 }
 
 const LISTINGS = fragment`definition_listings`;
-/** The partition of the latest versions. */
+/** Partition of the latest public versions. */
 const LATEST = fragment`definition_listings_latest`;
 
-/** Rows `v` of one kind. */
+/** A source of listed rows `v`: a table and a condition on its rows. */
 export interface ListedRows {
   table: Fragment;
   rule: Fragment;
 }
 
 /**
- * Returns the rows that the viewer finds and that match the filters: public rows, and all rows of the viewer's
- * organizations. They are selected separately, so that each kind uses its own indexes and private rows of other
- * organizations are never read.
+ * Returns the rows that the viewer can find and that match the filters: public rows, and all rows of the viewer's organizations.
+ * The two kinds are selected separately, so that each kind uses its own indexes. Private rows of other organizations are never
+ * read.
  */
 export function listedRows(scope: ListScope): ListedRows[] {
   const rows = rowsOfScope(scope);
@@ -85,8 +88,9 @@ export function selectListed(listed: readonly ListedRows[], select: ListedSelect
 }
 
 /**
- * Counts listed rows: all public rows, minus those of the viewer's organizations, plus the rows that members list. The
- * viewer's organizations have few, and comparing the organization of every public row would take longer than counting them.
+ * Returns an expression for the number of listed rows: all public rows, minus the public rows of the viewer's organizations, plus
+ * the rows that members can list. The viewer's organizations have few rows. Comparing the organization of every public row would
+ * take longer than counting these rows.
  */
 export function countListed(scope: ListScope, { matches, counted }: Matching): Fragment {
   const filters = filterConditions(scope.filters);
@@ -103,23 +107,23 @@ export function countListed(scope: ListScope, { matches, counted }: Matching): F
   return fragment`${total} - ${count(all, fragment`${isOwn(scope)} and ${matches}`)}`;
 }
 
-/** Conditions for the same rows `v`. */
+/** Two equivalent conditions on rows `v`. */
 export interface Matching {
   matches: Fragment;
-  /** For the total, planned so that the words of a row are not compared. */
+  /** Condition for the total. Its plan does not compare the words of each row. */
   counted: Fragment;
 }
 
-/** SQL fragments on rows `v`. */
+/** SQL fragments of a query over rows `v`. */
 export interface ListedSelect {
   columns: Fragment;
   condition: Fragment;
   join?: Fragment;
-  /** An order and a limit. */
+  /** The `order by` and `limit` clauses. */
   rest?: Fragment;
 }
 
-/** Returns the two disjoint kinds of rows of a list; null if the list has none of a kind. */
+/** Returns the two disjoint kinds of listed rows. A kind is null if the list excludes it. */
 export function rowsOfScope(scope: ListScope): { public: ListedRows | null; member: ListedRows | null } {
   const { ownOrgIds, hasPublic, filters } = scope;
   const { table, rule } = publicRows(filters);
@@ -132,9 +136,12 @@ export function rowsOfScope(scope: ListScope): { public: ListedRows | null; memb
   };
 }
 
-/** Returns the public rows of all organizations. The latest ones are a partition, where nothing has to be compared. */
+/**
+ * Returns the public rows of all organizations. The latest versions have a partition of their own, which needs no condition on the
+ * version.
+ */
 function publicRows({ latestOnly, status }: DefinitionFilters): ListedRows {
-  // The indexes of public rows are `where is_public`.
+  // The partial indexes of public rows require this condition (`where is_public`).
   const rule = fragment`v.is_public`;
   if (!latestOnly) return { table: LISTINGS, rule };
   if (status === null) return { table: LATEST, rule };
@@ -152,8 +159,9 @@ function isOwn({ ownOrgIds }: ListScope): Fragment {
 }
 
 /**
- * Whether a public row is of another organization. A search reads the row anyway. Other lists are read from the index of
- * their order, which has no organization: there the ids are compared, or a page far down would visit every row above it.
+ * Returns the condition that a public row belongs to another organization. A search reads the row anyway, so it compares the
+ * organization. Other lists read an index of their sort order, which does not contain the organization, so they compare ids.
+ * Otherwise a page with a high offset would fetch every row before it from the table.
  */
 function isOthers(scope: ListScope): Fragment {
   if (scope.search !== null) return fragment`not ${isOwn(scope)}`;
@@ -165,7 +173,7 @@ function isOthers(scope: ListScope): Fragment {
   )`;
 }
 
-/** Columns with a filter for one value. */
+/** Columns that a filter compares with one value. */
 const COLUMNS = {
   type: fragment`v.type`,
   status: fragment`v.status`,
@@ -178,7 +186,7 @@ const COLUMNS = {
   isFork: fragment`v.is_fork`,
 };
 
-/** True if any filter is set other than those that choose a version of each line. */
+/** Returns whether any filter is set, except the filters that choose a version of each line. */
 export function hasFilters(filters: DefinitionFilters): boolean {
   return listConditions(filters).length > 0;
 }

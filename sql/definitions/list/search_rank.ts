@@ -1,4 +1,4 @@
-/** The order of search results: matches in the name first, then in the display name, then anywhere. */
+/** Ranks search results: whole words before prefixes, and names before display names. */
 import { type Fragment, fragment, rawFragment } from "../../connection/pool.ts";
 import type { ListScope } from "./list_scope.ts";
 import { beginning, every, type SearchWords, whole } from "./search_words.ts";
@@ -7,7 +7,10 @@ import { type DefinitionOrder, firstRows, orderKeys } from "./sort_columns.ts";
 /** Maximum number of ranked matches. */
 const RANKED_MATCHES = 1000;
 
-/** Returns the ranks as `tsquery` texts, best first: all words in the name, in the display name too, anywhere. */
+/**
+ * Returns the ranks as `tsquery` texts, best first. Whole words in the name or the display name rank above prefixes in the name or
+ * the display name. Whole words in any text come last.
+ */
 export function rankQueries({ words }: SearchWords) {
   return {
     inName: every(words, (word) => whole("name", word)),
@@ -20,17 +23,18 @@ export function rankQueries({ words }: SearchWords) {
 
 export interface RankedPage {
   matches: Fragment;
-  /** Subsets of `matches`, best first. */
+  /** Conditions that select subsets of `matches`, best first. */
   ranks: readonly Fragment[];
-  /** Order within a rank, by `createdAt`. */
+  /** Sort order by `createdAt` within a rank. */
   sortOrder: "asc" | "desc";
   limit: number;
   offset: number;
 }
 
 /**
- * Selects the best matches first, within a rank the latest first; after RANKED_MATCHES, the latest first. A rank is read
- * only if better ones do not fill the page, so a search that matches half of the registry costs little more than a page.
+ * Selects a page with the best matches first, by `createdAt` within a rank. After RANKED_MATCHES, all matches are ordered by
+ * `createdAt`. A rank is read only if better ranks do not fill the page, so a search that matches half of the registry costs little
+ * more than a page.
  */
 export function rankedPage(
   scope: ListScope,

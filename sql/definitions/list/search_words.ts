@@ -2,33 +2,38 @@
 import { fragment, type Sql } from "../../connection/pool.ts";
 import { type ListScope, listedRows, selectListed } from "./list_scope.ts";
 
-/** Further words of a search are ignored. */
+/** Maximum number of search words. Further words are ignored. */
 const MAX_WORDS = 8;
-/** Further names, in the order of their creation, are not found by their letters alone. */
+/** Maximum number of hyphenated names that a search without hyphens finds. Older names take precedence. */
 const MAX_HYPHENATED_NAMES = 20;
-/** Shorter words match only as a whole or as a prefix. */
+/** Minimum length of a word that matches a part of a name. Shorter words match only as a whole or as a prefix. */
 const MIN_PART_LETTERS = 3;
 /** Maximum length of the suffix lexemes. */
 const MAX_PART_LETTERS = 30;
 
 export interface SearchWord {
   word: string;
-  /** Its own stem, or those of the words that a misspelled one is corrected to. */
+  /** Stem of the word. A corrected word has the stems of its corrections. */
   stems: readonly string[];
-  /** Texts are indexed without stop words; names have them. */
+  /** Whether the word is a stop word. Stop words are indexed in names and display names, but not in descriptions. */
   isStopWord: boolean;
   isCorrected: boolean;
 }
 
 export interface SearchWords {
   words: readonly SearchWord[];
-  /** The whole text in lower case, with one hyphen between words. */
+  /** The whole search text in lower case, with one hyphen between words. */
   text: string;
-  /** The names that the text spells without their hyphens: `code-reviewer` for `codereviewer`. They match beside the words. */
+  /**
+   * Names that the search text spells without hyphens, such as `code-reviewer` for `codereviewer`. They match in addition to the
+   * words.
+   */
   names: readonly string[];
 }
 
-/** Returns the words of a search; stop words only if there are no others. Only names of listed rows are found. */
+/**
+ * Returns the words of a search. Stop words are returned only if there are no other words. `names` has only names of listed rows.
+ */
 export async function readSearchWords(sql: Sql, scope: ListScope, search: string): Promise<SearchWords> {
   const condition = fragment`v.line_id = l.id`;
   const rows = await sql<
@@ -61,25 +66,28 @@ export async function readSearchWords(sql: Sql, scope: ListScope, search: string
   };
 }
 
-/** The marks of lexemes by place: the name, the display name, or any text. */
+/** The marks that prefix lexemes, by the field to search: the name, the display name, or any text. */
 const MARKS = { name: ["@"], title: ["@", "#"], text: [""] } as const;
 type Place = keyof typeof MARKS;
 
-/** Returns the query for all matches: every word whole, as a prefix or as part of a name; or the whole text as such a part. */
+/**
+ * Returns the query for all matches. Every word must match as a whole, as a prefix or as a part of a name. The whole search text
+ * may match as a part of a name instead.
+ */
 export function matchQuery({ words, text }: SearchWords): string {
   const all = every(words, wordQuery);
-  // A part of a name that spans words may begin or end with too few letters of one, and may hold stop words.
+  // A part of a name can span several words. It may then begin or end with too few letters of a word, or contain stop words.
   const isCut = words.some(({ word }) => word !== text && [...word].length < MIN_PART_LETTERS);
   return isCut && [...text].length >= MIN_PART_LETTERS ? `(${all}) | ${part(text)}` : all;
 }
 
-/** Returns the alternatives that match one word. */
+/** Returns the alternative lexemes for one word. */
 export function wordQuery(word: SearchWord): string[] {
   const isPart = !word.isCorrected && [...word.word].length >= MIN_PART_LETTERS;
   return [...beginning("text", word), ...(isPart ? [part(word.word)] : [])];
 }
 
-/** Joins the alternatives of each word; every word must match. */
+/** Returns a query in which every word must match one of its alternatives. */
 export function every(
   words: readonly SearchWord[],
   alternatives: (word: SearchWord) => readonly string[],
@@ -87,15 +95,15 @@ export function every(
   return words.map((word) => `(${alternatives(word).join(" | ")})`).join(" & ");
 }
 
-/** Matches whole words by their stems. */
+/** Returns lexemes that match a whole word by its stems. */
 export function whole(place: Place, { stems }: SearchWord): string[] {
   return MARKS[place].flatMap((mark) => stems.map((stem) => quote(`${mark}${stem}`)));
 }
 
-/** Matches prefixes and whole words. */
+/** Returns lexemes that match a word as a prefix or as a whole. */
 export function beginning(place: Place, word: SearchWord): string[] {
   if (word.isCorrected) return whole(place, word);
-  // A prefix of one letter would match too many lexemes, so first letters are lexemes of their own.
+  // A prefix of one letter would match too many lexemes, so first letters are indexed as separate lexemes.
   if (place === "text" && [...word.word].length === 1) return [quote(`^${word.word}`)];
   const prefixes = MARKS[place].map((mark) => `${quote(`${mark}${word.word}`)}:*`);
   return word.stems.includes(word.word) ? prefixes : [...prefixes, ...whole(place, word)];
@@ -105,12 +113,15 @@ function part(text: string): string {
   return `${quote(`*${[...text].slice(0, MAX_PART_LETTERS).join("")}`)}:*`;
 }
 
-/** Quotes a lexeme. Words contain no quotes or backslashes, because these separate words. */
+/** Quotes a lexeme. Words contain no quotes or backslashes, because both characters separate words. */
 function quote(lexeme: string): string {
   return `'${lexeme}'`;
 }
 
-/** Returns the names that a search may mean: `code-reviewer` for "Code reviewer" and "code_reviewer", and the text itself. */
+/**
+ * Returns the names that a search text may mean: the text itself in lower case, and the text in kebab case, such as `code-reviewer`
+ * for "Code reviewer" and "code_reviewer".
+ */
 export function possibleNames(search: string): string[] {
   const asked = search.trim().toLowerCase();
   const kebab = asked.replaceAll(/[^a-z0-9]+/g, "-").replaceAll(/^-|-$/g, "");

@@ -1,4 +1,4 @@
-/** Sort orders of lists, and the first rows in each of them. */
+/** Sort orders of lists, and queries for the first rows in each order. */
 import { type Fragment, fragment, rawFragment } from "../../connection/pool.ts";
 import { type ListScope, listedRows, selectListed } from "./list_scope.ts";
 
@@ -16,7 +16,7 @@ export interface DefinitionOrder {
   sortOrder: "asc" | "desc";
 }
 
-/** Columns of `definition_listings as v`, or of its `definition_lines as l`. */
+/** Sort columns, from `definition_listings as v` or the joined `definition_lines as l`. */
 const SORT_COLUMNS: Readonly<Record<DefinitionSort, string>> = {
   name: "v.name",
   createdAt: "v.created_at",
@@ -26,8 +26,8 @@ const SORT_COLUMNS: Readonly<Record<DefinitionSort, string>> = {
 };
 
 /**
- * Returns the columns that `orderKeys` sorts by. Executions are counted on the line; the other orders are read from their
- * index alone, which has no line.
+ * Returns the columns that `orderKeys` sorts by. The line id is needed only for execution counts, which are stored on the line. The
+ * other orders use index-only scans of indexes that do not contain the line id.
  */
 function orderColumns(order: DefinitionOrder): Fragment {
   const line = isOfLine(order) ? "v.line_id, " : "";
@@ -38,7 +38,7 @@ function joinLine(order: DefinitionOrder): Fragment {
   return isOfLine(order) ? fragment`join definition_lines as l on l.id = v.line_id` : fragment``;
 }
 
-/** Returns the keys of `order by`; the last one breaks ties. */
+/** Returns the sort keys for `order by`. The last key breaks ties. */
 export function orderKeys(order: DefinitionOrder): Fragment {
   const direction = order.sortOrder === "asc" ? "asc" : "desc";
   const keys = isOfLine(order) ? ["sort_key", "line_id", "definition_id"] : ["sort_key", "definition_id"];
@@ -49,7 +49,10 @@ function isOfLine({ sortBy }: DefinitionOrder): boolean {
   return sortBy === "executionCount" || sortBy === "uniqueExecutionCount";
 }
 
-/** Returns a function that selects the first rows in an order, or somewhat more: up to `count` of each kind of row. */
+/**
+ * Returns a function that selects the first rows in an order. It selects up to `count` rows of each kind, and so possibly more than
+ * `count` in all.
+ */
 export function firstRows(scope: ListScope, order: DefinitionOrder) {
   const listed = listedRows(scope);
   const [columns, join, keys] = [orderColumns(order), joinLine(order), orderKeys(order)];
