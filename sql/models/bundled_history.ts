@@ -1,7 +1,4 @@
-/**
- * The history of prices from before the first sync, which comes with the service: every change that models.dev has published
- * since June 2025.
- */
+/** The bundled price history from before the first sync: every change that models.dev has published since June 2025. */
 import { readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { gunzipSync } from "node:zlib";
@@ -22,26 +19,26 @@ const HISTORY = fileURLToPath(
 
 export interface AddedHistory {
   changes: number;
-  /** Models whose prices are known for longer now, and those that were gone before the first sync. */
+  /** Number of models with added history, including models that were gone before the first sync. */
   models: number;
   gone: number;
-  /** The oldest instant. */
+  /** Time of the oldest added price. */
   since: string;
 }
 
-/** Reads the events that come with the service, oldest first. */
+/** Reads the bundled events, oldest first. */
 export async function readPastEvents(): Promise<PastEvent[]> {
   const lines = gunzipSync(await readFile(HISTORY))
     .toString("utf8")
     .trimEnd()
     .split("\n");
-  // Our own file.
+  // The file is our own, so its lines are not validated.
   return lines.map((line) => JSON.parse(line) as PastEvent);
 }
 
 /**
- * Adds the bundled history to a catalog of models.dev, once. Returns null for an empty catalog, for one of another source
- * and for one that has the history. What the service has recorded stays as it is: the history ends where that begins.
+ * Adds the bundled history to a catalog of models.dev, once. Returns null if the catalog is empty, has another source or already
+ * has the history. Recorded prices are unchanged, because the history ends where the records begin.
  */
 export async function addBundledHistory(sql: Pool): Promise<AddedHistory | null> {
   if (!(await lacksPast(sql))) return null;
@@ -63,12 +60,15 @@ export async function addBundledHistory(sql: Pool): Promise<AddedHistory | null>
   });
 }
 
-/** Whether the bundled history belongs to a source, which `CatalogSource` and `catalog_syncs` name in the same way. */
+/** Returns whether the bundled history belongs to a source. `CatalogSource` and `catalog_syncs` use the same source names. */
 export function hasBundledHistory(source: string): boolean {
   return source === "bundled" || source.startsWith("https://models.dev/");
 }
 
-/** Changes of the bundled history have negative ids, so that they come before every recorded one. */
+/**
+ * Returns whether the bundled history can still be added to the stored catalog. Bundled price changes have negative ids, so they
+ * sort before all recorded changes.
+ */
 async function lacksPast(sql: Sql): Promise<boolean> {
   const [row] = await sql<[{ isComplete: boolean }]>`
     select not exists (select from models) or exists (select from model_price_changes where id < 0) as is_complete`;
@@ -93,7 +93,7 @@ async function listFirstPrices(sql: Sql): Promise<FirstPrices[]> {
     ) as first on true`;
 }
 
-/** Nothing but ids and prices is known of these models. */
+/** Inserts models that exist only in the bundled history. Only the ids and prices of these models are known. */
 async function insertGoneModels(sql: Sql, gone: BundledHistory["gone"]): Promise<void> {
   const rows = gone.map(({ prices, goneAt: removedAt, ...model }) => {
     return { ...model, removedAt, ...toPriceColumns(prices) };

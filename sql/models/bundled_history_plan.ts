@@ -1,4 +1,4 @@
-/** Plans how the bundled history of prices joins what this service has recorded. Pure. */
+/** Pure functions that plan how the bundled price history is joined to the recorded prices. */
 
 import { readPrices, type SourceCost } from "../../shared/models/prices.ts";
 import { createTiering, type Tiering } from "../../shared/models/tiers.ts";
@@ -6,10 +6,10 @@ import { isDoubtfulChange } from "./held_prices.ts";
 import { comparePrices, type PriceChange } from "./model_price_changes.ts";
 import { type ModelKey, modelKeyText, type Prices } from "./models.ts";
 
-/** The source made a mistake if it took a doubtful price back within this time. */
+/** A doubtful price is a mistake if the source reverts it within this time. */
 const MISTAKE_MS = 24 * 3_600_000;
 
-/** A line of `price-history.ndjson.gz`: from `at` on, the source gave the model this cost. */
+/** A line of `price-history.ndjson.gz`. The source listed the model with this cost from `at` on. */
 export interface PastEvent {
   at: string;
   provider: string;
@@ -18,37 +18,37 @@ export interface PastEvent {
   cost: SourceCost | null;
 }
 
-/** The first prices that the service recorded of a model. */
+/** The first prices that the service recorded for a model. */
 export interface FirstPrices extends ModelKey {
   createdAt: string;
   prices: Prices;
 }
 
-/** A model that only the bundled history has. */
+/** A model that exists only in the bundled history. */
 export interface PastModel extends ModelKey, Tiering {
   pricesKnownSince: string;
   goneAt: string;
-  /** The last ones. */
+  /** The last known prices. */
   prices: Prices;
 }
 
 export interface BundledHistory {
   gone: PastModel[];
-  /** Since when the prices of the stored models are known. */
+  /** Start of the known price history of each stored model. */
   knownSince: (ModelKey & { pricesKnownSince: string })[];
-  /** Oldest first. */
+  /** Price changes, oldest first. */
   changes: (PriceChange & { changedAt: string })[];
 }
 
-/** A model's prices from an instant on. */
+/** The prices of a model from time `at` on. */
 interface PricesSince {
   at: string;
   prices: Prices;
 }
 
 /**
- * Plans the past of every model until the service recorded it, or until `now` if it never did. The last change leads to the
- * prices that the service recorded first.
+ * Plans the history of every model until the service recorded the model, or until `now` if it never did. The last change of a
+ * recorded model ends at its first recorded prices.
  */
 export function planBundledHistory(
   events: readonly PastEvent[],
@@ -75,7 +75,7 @@ export function planBundledHistory(
   return past;
 }
 
-/** Lists the prices of a model, oldest first, without mistakes that the source soon took back. */
+/** Lists the prices of a model, oldest first. Omits mistakes that the source soon reverted. */
 export function listSteps(events: readonly PastEvent[]): PricesSince[] {
   const all = events
     .filter(({ event }) => event !== "gone" && event !== "status")
@@ -94,7 +94,9 @@ export function listSteps(events: readonly PastEvent[]): PricesSince[] {
   return steps;
 }
 
-/** A model that is not gone in the bundled history counts as gone now: the first stored catalog does not have it. */
+/**
+ * Returns the removal time of a model that the stored catalog lacks. This is `now` if the bundled history still lists the model.
+ */
 function goneAt(events: readonly PastEvent[], now: string): string {
   const last = events.at(-1);
   return last?.event === "gone" ? toInstant(last.at) : now;
@@ -108,7 +110,7 @@ function listChanges(key: ModelKey, steps: readonly PricesSince[]): BundledHisto
     );
 }
 
-/** For a model that is gone, only the id and the last cost are known. */
+/** Returns a function that assigns a tier to a model. Only the id and the last cost of a removed model are known. */
 function tieringOf(models: readonly (readonly PastEvent[])[]) {
   const untiered = (own: readonly PastEvent[]) => {
     const { provider, model, cost } = own.findLast(({ event }) => event !== "gone") as PastEvent;

@@ -1,4 +1,4 @@
-/** All rows of the catalog at one instant: to be kept in memory, or compared with a document. */
+/** Reads all catalog rows at one point in time, to cache them or to compare them with a document. */
 import type { Pool, Sql } from "../connection/pool.ts";
 import { type CatalogVersion, findCatalogVersion } from "./catalog_syncs.ts";
 import { listModelAliases, type ModelAliasRow } from "./model_aliases.ts";
@@ -15,7 +15,7 @@ export interface CatalogSnapshot extends CatalogRows {
   version: CatalogVersion;
 }
 
-/** Reads everything in one snapshot, so that no reader sees half of a sync. */
+/** Reads the whole catalog in one snapshot, so that no reader sees half of a sync. */
 export async function readCatalogSnapshot(pool: Pool): Promise<CatalogSnapshot> {
   return pool.begin("isolation level repeatable read read only", async (tx) => {
     const version = await findCatalogVersion(tx);
@@ -23,7 +23,7 @@ export async function readCatalogSnapshot(pool: Pool): Promise<CatalogSnapshot> 
   });
 }
 
-/** Reads everything. Call inside a transaction that no sync can change. */
+/** Reads all catalog rows. Call inside a transaction that has one snapshot or holds the sync lock. */
 export async function readCatalogRows(tx: Sql): Promise<CatalogRows> {
   const providers = await listModelProviders(tx);
   const models = await listModels(tx);

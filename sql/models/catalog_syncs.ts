@@ -2,71 +2,70 @@
 import type { CatalogSyncOutcome } from "../../shared/vocabulary.ts";
 import { anyRow, firstRow, onlyRow, onlyValue, type Sql } from "../connection/pool.ts";
 
-/** Numbers of models. */
+/** Numbers of models, by the effect of a sync. */
 export interface SyncCounts {
   inserted: number;
-  /** Changed, or listed again after they were gone. */
+  /** Models that changed, or that the source lists again. */
   updated: number;
-  /** No longer listed by the source. */
+  /** Models that the source no longer lists. */
   gone: number;
   unchanged: number;
-  /** They cannot be read; the stored rows stay as they are. */
+  /** Rows of the source that cannot be read. The stored rows are unchanged. */
   skipped: number;
-  /** Their prices wait to be taken. */
+  /** Models with new prices that are held. */
   held: number;
 }
 
 export interface CatalogSync extends SyncCounts {
-  /** `performance.now()` at its start. */
+  /** `performance.now()` at the start of the sync. */
   startedMs: number;
-  /** A URL without credentials and query, a path, or `bundled`. */
+  /** Source of the catalog: a URL without credentials and query, a path, or `bundled`. */
   source: string;
   /** The ETag of the source's response. */
   etag: string | null;
-  /** The newest date in the source's data, which says how old it is; `null` without data or dates. */
+  /** The newest date in the source's data, which shows the age of the data; `null` if there is no data or no date. */
   dataDate: string | null;
   outcome: CatalogSyncOutcome;
-  /** Why rows were skipped, and fields are unknown. */
+  /** Reasons for skipped rows and unknown fields. */
   notes: readonly string[];
-  /** Set if the sync was refused or failed. */
+  /** Error message; null unless the sync was refused or failed. */
   error: string | null;
-  /** The doubts that it was refused for. */
+  /** The doubts for which the document was refused. */
   doubts?: readonly DocumentDoubt[];
 }
 
-/** Why a document as a whole waits. */
+/** A reason to hold back a whole document. */
 export interface DocumentDoubt {
   /** `gone`, `gone acme`, `unpriced` or `unpriced acme`. */
   code: string;
-  /** How much it would take, such as `20 of 40`. */
+  /** The number of models that the document would remove or take the price from, such as `20 of 40`. */
   extent: string;
 }
 
-/** Whether any model is stored. */
+/** Returns whether any model is stored. */
 export async function existsCatalog(sql: Sql): Promise<boolean> {
   return anyRow(sql`select from models limit 1`);
 }
 
 /** Identifies the stored catalog, so that a cached copy can be compared with it. */
 export interface CatalogVersion {
-  /**
-   * Incremented by every statement that writes to a table of the catalog, of its corrections, of held prices or of syncs,
-   * whether a sync's or an operator's.
-   */
+  /** Version number, which every write to a table of the catalog, price corrections, held prices or syncs increments. */
   number: number;
-  /** The source of the last good sync, as `CatalogSync` has it; `null` before the first. */
+  /** The `source` of the last good sync; `null` before the first good sync. */
   source: string | null;
-  /** The newest date in that source's data; `null` when unknown. */
+  /** The newest date in the data of the last good sync; `null` if unknown. */
   dataDate: string | null;
-  /** The end of the last good sync; `null` before the first. */
+  /** The end time of the last good sync; `null` before the first good sync. */
   syncedAt: string | null;
-  /** Outcome of the last sync, good or not; `null` before the first. */
+  /** Outcome of the last sync, good or not; `null` before the first sync. */
   lastOutcome: CatalogSyncOutcome | null;
-  /** Models whose prices wait to be taken. */
+  /** Number of models with held prices that are not rejected. */
   held: number;
 }
 
-/** Finds the version with three index look-ups and a small table: cheap enough to poll. */
+/**
+ * Finds the version of the stored catalog. The query needs three index lookups and a small table, so it is cheap enough to poll.
+ */
 export async function findCatalogVersion(sql: Sql): Promise<CatalogVersion> {
   return onlyRow(sql<[CatalogVersion]>`
     select
@@ -89,7 +88,7 @@ export async function findCatalogVersion(sql: Sql): Promise<CatalogVersion> {
 /** A sync that changed or confirmed the stored catalog. */
 export type GoodSync = Pick<CatalogSync, "source" | "etag" | "dataDate" | "skipped"> & { id: number };
 
-/** Finds the last good sync; `null` before the first. */
+/** Finds the last good sync; `null` before the first good sync. */
 export async function findLastGoodSync(sql: Sql): Promise<GoodSync | null> {
   return firstRow(sql<GoodSync[]>`
     select id, source, etag, data_date, skipped
@@ -100,8 +99,8 @@ export async function findLastGoodSync(sql: Sql): Promise<GoodSync | null> {
 }
 
 /**
- * Records a sync that ends now, and returns its id. Price changes of the same transaction refer to it. Both times are of the
- * database's clock.
+ * Records a sync that ends now, and returns its id. Price changes in the same transaction refer to the id. The start and end times
+ * come from the database's clock.
  */
 export async function insertCatalogSync(sql: Sql, sync: CatalogSync): Promise<number> {
   const doubts = sync.doubts ?? [];
@@ -123,29 +122,29 @@ export async function insertCatalogSync(sql: Sql, sync: CatalogSync): Promise<nu
     select id, set_config('ulr.catalog_sync', id::text, true) from inserted`);
 }
 
-/** Sets the end of a sync to now. */
+/** Sets the end time of a sync to now. */
 export async function finishCatalogSync(sql: Sql, id: number): Promise<void> {
   await sql`update catalog_syncs set finished_at = greatest(clock_timestamp(), started_at) where id = ${id}`;
 }
 
-/** A doubt that documents were refused for since the last good sync. */
+/** A doubt for which documents have been refused since the last good sync. */
 export interface RefusedDoubt {
   doubt: string;
-  /** How much it would take; `null` if a sync of an earlier release found it. */
+  /** The number of affected models, as in `DocumentDoubt`; `null` if an earlier release recorded the doubt. */
   extent: string | null;
   source: string;
-  /** The error of the last of these syncs. */
+  /** Error of the last sync with this doubt. */
   error: string;
   firstSeenAt: string;
   lastSeenAt: string;
   timesSeen: number;
-  /** The last decision of an operator; `null` without one. A doubt is rejected whatever its extent. */
+  /** The last decision of an operator; `null` if there is none. A rejection applies to a doubt of any extent. */
   decision: "accepted" | "rejected" | null;
-  /** Whether a sync that finds it now may take the document: it was first found an hour ago. */
+  /** Whether a sync that finds the doubt now may accept the document. This is the case one hour after the doubt was first found. */
   isDue: boolean;
 }
 
-/** Lists the doubts of refused documents since the last good sync, by source, doubt and extent. */
+/** Lists the doubts about documents refused since the last good sync, grouped by source, doubt and extent. */
 export async function listRefusedDoubts(sql: Sql): Promise<RefusedDoubt[]> {
   return sql<RefusedDoubt[]>`
     select
@@ -170,9 +169,9 @@ export async function listRefusedDoubts(sql: Sql): Promise<RefusedDoubt[]> {
 }
 
 /**
- * Records what an operator decides about the waiting documents, in place of earlier decisions. Accepting covers only what
- * the last one would take, because the operator may not have seen the others; rejecting covers all. Returns how many syncs
- * had refused them.
+ * Records an operator's decision on the documents refused since the last good sync. The decision replaces earlier decisions. An
+ * acceptance covers only the last document, because the operator may not have seen the earlier documents. A rejection covers all
+ * documents. Returns the number of syncs that refused a document.
  */
 export async function decideRefusedSyncs(sql: Sql, decision: "accepted" | "rejected"): Promise<number> {
   const rows = await sql`

@@ -1,6 +1,6 @@
 /**
- * Table `held_prices`: prices of the source that may be a mistake, and so wait for a second sync or for an operator.
- * catalog-sync/plan.ts holds and takes them.
+ * Table `held_prices`: new prices from the source that may be mistakes. They wait until a later sync or an operator confirms them.
+ * catalog-sync/plan.ts decides which prices to hold and which to take.
  */
 import type { Tiering } from "../../shared/models/tiers.ts";
 import { type Sql, tableRows } from "../connection/pool.ts";
@@ -11,8 +11,8 @@ import { isOneOf, type ModelKey, type Prices } from "./models.ts";
 const MAX_FACTOR = 5;
 
 /**
- * Whether any price changes by more than 5 times, or to or from 0: the source may have made a mistake. A price that appears
- * or disappears is no such change.
+ * Returns whether any price changes by more than a factor of 5, or to or from 0. The source may then have made a mistake. A price
+ * that appears or disappears is not doubtful.
  */
 export function isDoubtfulChange(before: Prices, after: Prices): boolean {
   return Object.entries(before).some(([field, price]) => {
@@ -22,7 +22,7 @@ export function isDoubtfulChange(before: Prices, after: Prices): boolean {
   });
 }
 
-/** All prices that the source gives a model, and its tier at these. */
+/** All prices of a model in the source, and the model's tier at these prices. */
 export interface HeldPrices extends ModelKey, Tiering {
   prices: Prices;
 }
@@ -31,11 +31,14 @@ export interface HeldPricesRow extends HeldPrices {
   currentPrices: Prices;
   firstSeenAt: string;
   lastSeenAt: string;
-  /** Syncs that found these prices. */
+  /** Number of syncs that found these prices. */
   timesSeen: number;
-  /** When an operator rejected them; `null` if none did. */
+  /** Time when an operator rejected the prices; `null` if no operator did. */
   rejectedAt: string | null;
-  /** Whether a sync that finds them now may take them: they were first seen an hour ago, and are not rejected. */
+  /**
+   * Whether a sync that finds the prices now may take them. This is the case one hour after they were first seen, unless they are
+   * rejected.
+   */
   isDue: boolean;
 }
 
@@ -50,7 +53,10 @@ export async function listHeldPrices(sql: Sql): Promise<HeldPricesRow[]> {
     order by held.provider collate "C", held.model_id collate "C"`;
 }
 
-/** Records that a sync has found these prices. Prices that differ from before start over. */
+/**
+ * Records that a sync has found these prices. If the prices of a model differ from its held prices, the times, the counter and the
+ * rejection are reset.
+ */
 export async function upsertHeldPrices(sql: Sql, held: readonly HeldPrices[]): Promise<void> {
   if (held.length === 0) return;
   await sql`
@@ -64,13 +70,13 @@ export async function upsertHeldPrices(sql: Sql, held: readonly HeldPrices[]): P
       rejected_at = case when before.prices = excluded.prices then before.rejected_at end`;
 }
 
-/** Deletes held prices that the source no longer gives, or that are taken. */
+/** Deletes held prices that the source no longer lists, or that have been taken. */
 export async function deleteHeldPrices(sql: Sql, keys: readonly ModelKey[]): Promise<void> {
   if (keys.length === 0) return;
   await sql`delete from held_prices where ${isOneOf(sql, keys)}`;
 }
 
-/** Makes held prices those of their models, and returns what that changes. Call inside a transaction. */
+/** Moves held prices to their models and returns the price changes. Call inside a transaction. */
 export async function takeHeldPrices(sql: Sql, keys: readonly ModelKey[]): Promise<PriceChange[]> {
   if (keys.length === 0) return [];
   const rows = await sql<(ModelKey & { before: Prices; after: Prices })[]>`
@@ -98,7 +104,7 @@ export async function takeHeldPrices(sql: Sql, keys: readonly ModelKey[]): Promi
   return rows.flatMap(({ before, after, ...key }) => comparePrices(key, before, after));
 }
 
-/** Marks held prices as wrong: they wait for as long as the source gives them. */
+/** Rejects held prices. They stay held while the source lists them. */
 export async function rejectHeldPrices(sql: Sql, keys: readonly ModelKey[]): Promise<void> {
   if (keys.length === 0) return;
   await sql`update held_prices set rejected_at = now() where ${isOneOf(sql, keys)}`;

@@ -3,10 +3,10 @@ import type { ModelAliasOrigin, ModelAliasScope } from "../../shared/vocabulary.
 import { type Sql, tableRows } from "../connection/pool.ts";
 import type { ModelKey } from "./models.ts";
 
-/** An alias as the sync writes it. */
+/** An alias as a sync writes it. */
 export interface ModelAlias extends ModelKey {
   alias: string;
-  /** Set if the model is deprecated, or if the alias is no longer generated. */
+  /** True if the model is deprecated or the alias is no longer generated. */
   deprecated: boolean;
 }
 
@@ -15,7 +15,7 @@ export interface ModelAliasRow extends ModelAlias {
   scope: ModelAliasScope;
 }
 
-/** Lists all aliases by name; an operator's comes after the generated one that it overrides. */
+/** Lists all aliases by name. An operator's alias follows the generated alias that it overrides. */
 export async function listModelAliases(sql: Sql): Promise<ModelAliasRow[]> {
   return sql<ModelAliasRow[]>`
     select alias, origin, provider, model_id, scope, deprecated
@@ -23,7 +23,7 @@ export async function listModelAliases(sql: Sql): Promise<ModelAliasRow[]> {
     order by alias collate "C", origin collate "C"`;
 }
 
-/** Inserts or updates generated aliases. An operator's aliases stay as they are. */
+/** Inserts or updates generated aliases. Aliases of operators are unchanged. */
 export async function upsertGeneratedAliases(sql: Sql, aliases: readonly ModelAlias[]): Promise<void> {
   if (aliases.length === 0) return;
   await sql`

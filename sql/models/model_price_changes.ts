@@ -1,11 +1,11 @@
 /**
- * Table `model_price_changes`: past prices of models and when they changed. The trigger `models_record_price_changes` writes it
- * (sql/migrations/20261121140400_model_price_changes__create.sql).
+ * Table `model_price_changes`: past prices of models and the times of their changes. The trigger `models_record_price_changes`
+ * writes the table (sql/migrations/20261121140400_model_price_changes__create.sql).
  */
 import type { Sql } from "../connection/pool.ts";
 import type { ModelKey, Prices } from "./models.ts";
 
-/** Prices are USD per million tokens; `null` means no price. */
+/** A change of one price. The values are in USD per million tokens; `null` means no price. */
 export interface PriceChange extends ModelKey {
   /** The price's name in the API, such as `input` or `tiers.200000.input`. */
   field: string;
@@ -13,7 +13,7 @@ export interface PriceChange extends ModelKey {
   newValue: number | null;
 }
 
-/** Lists what changes between all prices of a model before and after. */
+/** Lists the price changes between all prices of a model before and after a change. */
 export function comparePrices({ provider, modelId }: ModelKey, before: Prices, after: Prices): PriceChange[] {
   return Object.keys({ ...before, ...after })
     .filter((field) => before[field] !== after[field])
@@ -28,11 +28,11 @@ export interface PriceChangeRow extends Omit<PriceChange, "provider" | "modelId"
 }
 
 export interface PriceChangeFilter {
-  /** Names of prices; every price if empty. */
+  /** Names of the prices to list; empty lists every price. */
   fields: readonly string[];
-  /** Changes at or after this instant; `null` for all. */
+  /** Lists changes at or after this time; `null` lists all changes. */
   since: string | null;
-  /** Newest changes of each model; `null` for all. */
+  /** Maximum number of changes per model, newest first; `null` lists all changes. */
   limit: number | null;
 }
 

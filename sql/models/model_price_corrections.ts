@@ -1,4 +1,4 @@
-/** Table `model_price_corrections`: an operator's corrections of past prices. Recorded prices stay as they are. */
+/** Table `model_price_corrections`: corrections of past prices by operators. Recorded prices are unchanged. */
 import { firstRow, onlyRow, type Sql } from "../connection/pool.ts";
 import type { ModelKey } from "./models.ts";
 
@@ -8,7 +8,7 @@ export interface PriceCorrection {
   /** USD per million tokens; `null` if the price is not known. */
   value: number | null;
   validFrom: string;
-  /** The first instant at which the recorded price counts again. */
+  /** The time from which the recorded price applies again. */
   validTo: string;
   reason: string;
 }
@@ -17,7 +17,10 @@ export interface PriceCorrectionRow extends PriceCorrection {
   knownFrom: string;
 }
 
-/** Adds a correction, known from now on: not from the start of the transaction, which may have waited for a lock. */
+/**
+ * Adds a correction that is known from now on. The start of the transaction would be too early, because the transaction may have
+ * waited for a lock.
+ */
 export async function insertPriceCorrection(
   sql: Sql,
   { provider, modelId, field, value, validFrom, validTo, reason }: PriceCorrection & ModelKey,
@@ -39,18 +42,18 @@ export async function listPriceCorrections(sql: Sql, key: ModelKey): Promise<Pri
     order by id desc`;
 }
 
-/** What limits a correction of a price. */
+/** The times that limit a correction of a price. */
 export interface CorrectionLimits {
   now: string;
-  /** Prices of the model are known since then. */
+  /** Start of the model's known price history. */
   knownSince: string;
-  /** The first recorded change of the price after the correction's start; `null` if it has not changed since. */
+  /** Time of the first recorded change of the price after the start of the correction; `null` if there is none. */
   nextChange: string | null;
 }
 
 /**
- * Finds the limits of a correction that begins at `from`; `null` if there is no such model. The transaction may have waited for
- * a sync, whose changes are later than its start.
+ * Finds the limits of a correction that begins at `from`; `null` if the model does not exist. `now` is read from the clock, because
+ * the transaction may have waited for a sync that recorded changes after the transaction's start.
  */
 export async function findCorrectionLimits(
   sql: Sql,

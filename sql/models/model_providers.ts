@@ -1,7 +1,7 @@
 /** Table `model_providers`: the providers of the catalog's models. */
 import { type Sql, tableRows } from "../connection/pool.ts";
 
-/** A provider as the sync writes it. */
+/** A provider as a sync writes it. */
 export interface ModelProvider {
   id: string;
   name: string;
@@ -10,11 +10,11 @@ export interface ModelProvider {
 }
 
 export interface ModelProviderRow extends ModelProvider {
-  /** When the source stopped listing it; `null` while it is listed. */
+  /** Time when the source stopped listing the provider; `null` while it lists the provider. */
   removedAt: string | null;
 }
 
-/** Lists all providers by id, including those that are gone. */
+/** Lists all providers by id, including providers that are gone. */
 export async function listModelProviders(sql: Sql): Promise<ModelProviderRow[]> {
   return sql<ModelProviderRow[]>`
     select id, name, doc_url, api_url, removed_at
@@ -22,7 +22,7 @@ export async function listModelProviders(sql: Sql): Promise<ModelProviderRow[]> 
     order by id collate "C"`;
 }
 
-/** Inserts or updates providers; those that were gone are live again. */
+/** Inserts or updates providers. Providers that were gone become live again. */
 export async function upsertModelProviders(sql: Sql, providers: readonly ModelProvider[]): Promise<void> {
   if (providers.length === 0) return;
   await sql`

@@ -1,4 +1,4 @@
-/** Table `models`: the catalog's language models, including those that are gone. */
+/** Table `models`: the language models of the catalog, including models that are gone. */
 import type { Tiering } from "../../shared/models/tiers.ts";
 import type { ModelCapability, ModelStatus } from "../../shared/vocabulary.ts";
 import { columnList, type Fragment, fragment, type Sql, tableRows } from "../connection/pool.ts";
@@ -8,21 +8,21 @@ export interface ModelKey {
   modelId: string;
 }
 
-/** Returns a unique key for maps. Ids contain almost any character, but no control characters. */
+/** Returns a unique key of a model, for maps. Ids never contain control characters, so a newline separates them safely. */
 export function modelKeyText({ provider, modelId }: ModelKey): string {
   return `${provider}\n${modelId}`;
 }
 
 /**
- * Prices in USD per million tokens by their name in the API: `input`, or `tiers.200000.input` for requests with more than
- * 200,000 tokens of context. Empty without prices.
+ * Prices in USD per million tokens, by the price's name in the API. Examples are `input`, and `tiers.200000.input` for requests
+ * with more than 200,000 tokens of context. Empty if the model has no prices.
  */
 export type Prices = Readonly<Record<string, number>>;
 
-/** A model as the sync writes it. */
+/** A model as a sync writes it. */
 export interface Model extends ModelKey, Tiering {
   name: string;
-  /** The source's own; `null` if it has none. */
+  /** Description from the source; `null` if the source has none. */
   description: string | null;
   family: string | null;
   hasVision: boolean;
@@ -31,32 +31,32 @@ export interface Model extends ModelKey, Tiering {
   hasReasoning: boolean;
   hasStructuredOutput: boolean;
   hasAttachment: boolean;
-  /** Capabilities that the source states, as true or false. The others are false because they are unknown. */
+  /** Capabilities that the source states as true or false. All other capabilities are unknown and stored as false. */
   capabilitiesStated: readonly ModelCapability[];
   inputModalities: readonly string[];
   outputModalities: readonly string[];
   prices: Prices;
   contextTokens: number | null;
-  /** Largest prompt, where it is smaller than the context. */
+  /** Maximum size of a prompt, if it is smaller than the context. */
   inputTokens: number | null;
   outputTokens: number | null;
   status: ModelStatus;
-  /** ISO 8601 dates. */
+  /** ISO 8601 date, like `knowledgeCutoff`. */
   releaseDate: string | null;
   knowledgeCutoff: string | null;
   isOpenWeights: boolean;
 }
 
 export interface ModelRow extends Model {
-  /** When a sync stored the model first, or earlier: the service comes with a past. */
+  /** Start of the known price history: the first sync of the model, or earlier if the bundled history has the model. */
   pricesKnownSince: string;
-  /** When the source stopped listing it; `null` while it is listed. */
+  /** Time when the source stopped listing the model; `null` while it lists the model. */
   removedAt: string | null;
-  /** Since when its row cannot be read; `null` while it can. */
+  /** Time when the source's row of the model became unreadable; `null` while the row can be read. */
   staleSince: string | null;
 }
 
-/** Distributes prices over the columns: the inverse of the SQL function `model_prices`. */
+/** Returns prices as values of the price columns. This is the inverse of the SQL function `model_prices`. */
 export function toPriceColumns({ input, output, cacheRead, cacheWrite, ...others }: Prices) {
   return {
     inputUsdPerMtok: input ?? null,
@@ -78,7 +78,7 @@ const PRICE_COLUMNS = columnList(`
   input_usd_per_mtok, output_usd_per_mtok, cache_read_usd_per_mtok, cache_write_usd_per_mtok, pricing
 `);
 
-/** Lists all models by provider and id, including those that are gone. */
+/** Lists all models by provider and id, including models that are gone. */
 export async function listModels(sql: Sql): Promise<ModelRow[]> {
   return sql<ModelRow[]>`
     select ${sql(COLUMNS)}, model_prices(models) as prices, prices_known_since, removed_at, stale_since
@@ -86,12 +86,12 @@ export async function listModels(sql: Sql): Promise<ModelRow[]> {
     order by provider collate "C", model_id collate "C"`;
 }
 
-/** Inserts or updates models in one statement; those that were gone are live again. */
+/** Inserts or updates models in one statement. Models that were gone become live again. */
 export async function upsertModels(sql: Sql, models: readonly Model[]): Promise<void> {
   if (models.length === 0) return;
   const columns = [...COLUMNS, ...PRICE_COLUMNS];
   const rows = models.map(({ prices, ...model }) => ({ ...model, ...toPriceColumns(prices) }));
-  // Not the key: setting it, even to the same value, would block writes of rows that refer to the model.
+  // The key is not set, because even an unchanged value would block writes of rows that refer to the model.
   const changes = columns
     .filter((column) => column !== "provider" && column !== "model_id")
     .map((column) => `${column} = excluded.${column}`)
@@ -104,13 +104,13 @@ export async function upsertModels(sql: Sql, models: readonly Model[]): Promise<
     set ${sql.unsafe(changes)}, updated_at = now(), removed_at = null, stale_since = null`;
 }
 
-/** Returns the condition that a row is about one of these models. */
+/** Returns the condition that a row belongs to one of these models. */
 export function isOneOf(sql: Sql, keys: readonly ModelKey[]): Fragment {
   const rows = keys.map(({ provider, modelId }) => ({ provider, modelId }));
   return fragment`(provider, model_id) in (select provider, model_id from ${tableRows(sql, "models", rows)} as r)`;
 }
 
-/** Marks models whose rows can no longer be read. */
+/** Marks models whose source rows can no longer be read. */
 export async function markModelsStale(sql: Sql, keys: readonly ModelKey[]): Promise<void> {
   if (keys.length === 0) return;
   await sql`

@@ -1,17 +1,17 @@
-/** The prices that held at an instant, as they were known then or later. */
+/** Finds the prices that were valid at a point in time, as known then or later. */
 import type { Sql } from "../connection/pool.ts";
 import type { ModelKey, Prices } from "./models.ts";
 
 /**
- * A model, by key or by an alias, the instant its prices are read for, and the instant by which they were known; `null` means
- * now.
+ * A lookup of a model by key or alias. `asOf` is the time for which the prices are valid, and `knownAt` the time at which they were
+ * known. For both, `null` means now.
  */
 export type PriceLookup = (ModelKey | { alias: string }) & { asOf: string | null; knownAt?: string | null };
 
 export interface FoundPrices {
-  /** When the alias was first recorded; `null` if it never was, or without an alias. */
+  /** Time when the alias was first recorded; `null` if it never was, or for a lookup by key. */
   aliasKnownSince: string | null;
-  /** The model and its prices; `null` if the alias stood for nothing, or if the model is unknown. */
+  /** The model and its prices; `null` if the alias had no target, or if the model is unknown. */
   model: (ModelKey & { knownSince: string; prices: Prices; pricesFrom: string }) | null;
 }
 
@@ -23,8 +23,8 @@ interface PricesRow extends ModelKey {
 }
 
 /**
- * Finds the prices of each lookup in one statement, in the same order. An alias stands for the model it meant at that
- * instant. Before `knownSince`, the prices are the first known ones.
+ * Finds the prices for each lookup in one statement, in the order of the lookups. An alias resolves to its target at the requested
+ * time. Before `knownSince`, the prices are the first known prices.
  */
 export async function findPrices(sql: Sql, lookups: readonly PriceLookup[]): Promise<FoundPrices[]> {
   const rows = await sql<PricesRow[]>`
@@ -44,7 +44,7 @@ export async function findPrices(sql: Sql, lookups: readonly PriceLookup[]): Pro
       jsonb_to_recordset(${sql.json(lookups as never)})
         as (alias text, provider text, "modelId" text, "asOf" timestamptz, "knownAt" timestamptz)
     ) with ordinality as lookup (alias, provider, model_id, as_of, known_at, position)
-    -- What is recorded was known at once.
+    -- Recorded values were known at the time from which they are valid, so the earlier time limits both.
     cross join lateral (select least(lookup.as_of, lookup.known_at, 'infinity') as at) as recorded
     left join lateral (
       select provider, model_id
@@ -84,7 +84,7 @@ export async function findPrices(sql: Sql, lookups: readonly PriceLookup[]): Pro
         order by field, id desc
       ) as correction
     ) as corrected on true
-    -- At the end of a correction, another price counts again, unless a later correction went on.
+    -- A price changes again at the end of a correction, unless a later correction continues.
     left join lateral (
       select max(valid_to) as valid_to
       from model_price_corrections as correction
