@@ -1,12 +1,12 @@
 /**
- * Reads of `events`: pages in the order of positions, as far as a viewer sees them. The function that assigns positions is
- * `settle_events` (sql/migrations/20261122200100_event_log__create.sql).
+ * Reads pages of `events` by position, limited to the events that a viewer can see. The database function `settle_events` assigns
+ * positions (sql/migrations/20261122200100_event_log__create.sql).
  */
 import type { EventType } from "../../shared/vocabulary.ts";
 import { type Fragment, fragment, onlyValue, type Sql } from "../connection/pool.ts";
 import { type DefinitionViewer, memberOrgIds } from "../definitions/visibility.ts";
 
-/** Events that one call settles: some milliseconds of work. */
+/** Maximum number of events that one call settles: a few milliseconds of work. */
 const SETTLE_BATCH = 1000;
 
 export interface EventRow {
@@ -14,36 +14,37 @@ export interface EventRow {
   position: number;
   type: EventType;
   createdAt: string;
-  /** The organization's slug; null for models. */
+  /** Slug of the organization; null for events of models. */
   organization: string | null;
   data: Readonly<Record<string, unknown>>;
 }
 
 export interface EventPage {
   rows: EventRow[];
-  /** Events up to here may have been deleted. */
+  /** Events up to this position may have been deleted. */
   deletedPosition: number;
-  /** The newest event that a reader could get now. */
+  /** Position of the newest event that a reader can get now. */
   settledPosition: number;
 }
 
-/** The row of `event_log` with an event; without one if no event is listed. */
+/** The row of `event_log`, joined with an event. `id` is null if no event is listed. */
 type ListedRow = Omit<EventPage, "rows"> & (EventRow | { id: null });
 
-/** Gives committed events their positions. Call it outside a transaction; returns whether more are waiting. */
+/** Assigns positions to committed events. Returns whether more events may be waiting. Call outside a transaction. */
 export async function settleEvents(sql: Sql): Promise<boolean> {
   const [row] = await sql<[{ settled: number }]>`select settle_events(${SETTLE_BATCH}) as settled`;
   return row.settled === SETTLE_BATCH;
 }
 
-/** Returns the key that cursors are encrypted with: 16 bytes, which never change. */
+/** Returns the encryption key of cursors: 16 bytes that never change. */
 export async function findCursorKey(sql: Sql): Promise<Uint8Array> {
   return onlyValue(sql<[{ cursorKey: Uint8Array }]>`select cursor_key from event_log`);
 }
 
 /**
- * Lists the events after a position that the viewer sees: those of models, of public definitions and of the viewer's
- * organizations; with `orgId` only that organization's. Events of quarantined definitions are for members.
+ * Lists the events after a position that the viewer can see: events of models, of public definitions and of the viewer's
+ * organizations. With `orgId`, lists only events of that organization. Events of quarantined definitions are visible to members
+ * only.
  */
 export async function listEvents(
   sql: Sql,
@@ -79,7 +80,7 @@ export async function listEvents(
   };
 }
 
-/** Reads one index range for each type and organization, so events of other organizations cost nothing. */
+/** Returns a query that reads one index range per type and organization, so it never reads events of other organizations. */
 function visibleEvents({ viewer, orgId, types, after, limit }: Parameters<typeof listEvents>[1]): Fragment {
   const own = fragment`
     select p.id, p.position
@@ -109,8 +110,8 @@ function visibleEvents({ viewer, orgId, types, after, limit }: Parameters<typeof
 }
 
 /**
- * Deletes up to `limit` settled events that are older than `days`, the oldest first, and returns their number.
- * Remembers how far it got, so that a reader who missed events is notified.
+ * Deletes up to `limit` settled events that are older than `days` days, oldest first, and returns their number. Stores the last
+ * deleted position, so that readers who missed events are notified.
  */
 export async function deleteOldEvents(
   sql: Sql,

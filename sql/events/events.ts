@@ -1,10 +1,10 @@
-/** Writes to `events`: what happened, for GET /events and webhooks. Call within the transaction of what happened. */
+/** Writes to `events`, which GET /events and webhooks read. Call inside the transaction that makes the reported change. */
 import type { DefinitionEventType, EventType } from "../../shared/vocabulary.ts";
 import { type Sql, tableRows } from "../connection/pool.ts";
 import type { PriceChange } from "../models/model_price_changes.ts";
 import type { ModelKey } from "../models/models.ts";
 
-/** Adds `export.ready` or `export.failed`. Does nothing if the organization is gone. */
+/** Adds an event `export.ready` or `export.failed`. Does nothing if the organization no longer exists. */
 export async function insertExportEvent(
   sql: Sql,
   job: { id: string; orgId: string; status: string },
@@ -17,7 +17,7 @@ export async function insertExportEvent(
     where id = ${job.orgId}`;
 }
 
-/** Adds an event for each of these versions, in this order: they have been published, deprecated or archived. */
+/** Adds an event for each of these versions, in the given order. The versions have been published, deprecated or archived. */
 export async function insertDefinitionEvents(
   sql: Sql,
   { type, definitionIds }: { type: DefinitionEventType; definitionIds: readonly string[] },
@@ -31,7 +31,7 @@ export async function insertDefinitionEvents(
     order by given.position`;
 }
 
-/** Adds an event for each model that came or left, and for each price that changed. */
+/** Adds an event for each added model, each removed model and each changed price. */
 export async function insertModelEvents(
   sql: Sql,
   plan: {
