@@ -1,12 +1,12 @@
-/** How far the demo has been loaded. */
+/** Progress of loading the demo. */
 import { EXPORT_DATASETS } from "../../shared/exports/datasets.ts";
 import { anyRow, type Sql } from "../connection/pool.ts";
 
-/** Actions in the audit log: the demo was started, and completed. */
+/** Audit log actions: loading of the demo has started, and is complete. */
 export const DEMO_STARTED = "demo.start";
 export const DEMO_DONE = "demo.seed";
 
-/** Returns the state of the demo; `null` if it was never started. */
+/** Returns the state of the demo; `null` if loading never started. */
 export async function findDemoState(sql: Sql): Promise<"started" | "done" | null> {
   const rows = await sql<{ action: string }[]>`
     select action
@@ -16,14 +16,14 @@ export async function findDemoState(sql: Sql): Promise<"started" | "done" | null
   return rows.length > 0 ? "started" : null;
 }
 
-/** Whether a project has runs, and therefore all of its rows, which are written in one transaction. */
+/** Returns whether a project has runs. All rows of a project are written in one transaction, so a project with runs is complete. */
 export async function existsRun(sql: Sql, projectId: string): Promise<boolean> {
   return anyRow(sql`select from runs where project_id = ${projectId} limit 1`);
 }
 
 /**
- * Updates the planner's statistics of the tracker tables after many inserts. If the role does not own them, autovacuum does
- * it within minutes.
+ * Updates the planner's statistics of the tracker tables after many inserts. If the role does not own the tables, autovacuum
+ * updates the statistics within minutes.
  */
 export async function analyzeTracker(sql: Sql): Promise<void> {
   for (const { table } of Object.values(EXPORT_DATASETS)) await sql`analyze ${sql(table)}`;
