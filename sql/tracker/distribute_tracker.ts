@@ -4,24 +4,26 @@ import { existsRelation } from "../schema_state.ts";
 import { installDistributedFunctions } from "./tracker_shards.ts";
 import { allowBackfill, OWN_TRACKER_SCHEMA, TRACKER_TABLE_NAMES, trackerTable } from "./tracker_tables.ts";
 
-/** The log of changes is on the same node as the rows it describes. */
+/** The tables to distribute. The log of changes is on the same node as the rows it describes. */
 const DISTRIBUTED_TABLES: readonly string[] = [...TRACKER_TABLE_NAMES, "tracker_changes"];
 
-/** The oldest release that has what this needs. */
+/** The oldest supported release of Citus. */
 const OLDEST_CITUS = 12;
 
 export interface Distribution {
-  /** Tables that this call has distributed, each with its number of rows. */
+  /** Tables that this call distributed, each with its number of rows. */
   distributed: { table: string; rows: number }[];
-  /** Foreign keys that were dropped, because Citus does not support them to tables that are not distributed. */
+  /**
+   * Foreign keys that were dropped, because Citus does not support foreign keys from distributed tables to undistributed tables.
+   */
   droppedKeys: string[];
   shards: number;
   nodes: number;
 }
 
 /**
- * Distributes the tables that are not distributed yet, with their rows, by project. Runs in one transaction, in which it
- * calls `record`; after an error nothing has changed. Throws one line if the database cannot do it. Writers wait until the
+ * Distributes the remaining tracker tables and their rows by project. Runs in one transaction, which includes the call of `record`,
+ * so an error changes nothing. Throws a one-line error if the database cannot distribute the tables. Writers wait until the
  * transaction ends.
  */
 export async function distributeTracker(
@@ -33,7 +35,7 @@ export async function distributeTracker(
   return pool.begin(async (tx) => {
     await allowBackfill(tx);
     await tx`set local citus.enable_unsafe_triggers = on`;
-    // Foreign keys between the tables ask for one connection a node.
+    // Foreign keys between the tables require a single connection per node.
     await tx`set local citus.multi_shard_modify_mode = 'sequential'`;
     const pending = await listUndistributed(tx);
     await installDistributedFunctions(tx);
@@ -44,7 +46,7 @@ export async function distributeTracker(
       onStep(`Distributing ${table}`);
       distributed.push({ table, rows: await distributeTable(tx, table) });
     }
-    // The rows that were copied are still in the tables of the coordinator.
+    // The tables of the coordinator still contain the copied rows.
     for (const table of pending)
       await tx`select truncate_local_data_after_distributing_table(${table}::regclass)`;
     for (const definition of triggers) await tx.unsafe(definition);
@@ -54,7 +56,10 @@ export async function distributeTracker(
   });
 }
 
-/** Returns one line for each of the nine tables that is not where the others are; none if no table is distributed. */
+/**
+ * Returns one line for each of the nine tables that is not co-located with the first distributed table. Returns no lines if no
+ * table is distributed.
+ */
 export async function listDistributionDifferences(sql: Sql): Promise<string[]> {
   if (!(await hasCitus(sql))) return [];
   const rows = await sql<{ table: string; colocationId: number | null }[]>`
@@ -72,12 +77,12 @@ export async function listDistributionDifferences(sql: Sql): Promise<string[]> {
     );
 }
 
-/** Whether the eight tables are distributed. */
+/** Returns whether all nine tables are distributed. */
 export async function isTrackerDistributed(sql: Sql): Promise<boolean> {
   return (await listUndistributedTables(sql)).length === 0;
 }
 
-/** Lists those of the nine tables that are not distributed: all of them without Citus. */
+/** Lists the undistributed tables among the nine. Without Citus, lists all nine tables. */
 export async function listUndistributedTables(sql: Sql): Promise<readonly string[]> {
   return (await hasCitus(sql)) ? listUndistributed(sql) : DISTRIBUTED_TABLES;
 }
@@ -136,7 +141,7 @@ async function dropKeysToOtherTables(tx: Transaction, tables: readonly string[])
   return keys.map(({ name }) => name);
 }
 
-/** Drops the triggers, which would fire for the rows that are copied, and returns the statements that make them again. */
+/** Drops the triggers, because they would fire for copied rows. Returns the statements that recreate the triggers. */
 async function takeTriggers(tx: Transaction, tables: readonly string[]): Promise<string[]> {
   const triggers = await tx<{ table: string; name: string; definition: string }[]>`
     select t.tgrelid::regclass::text as table, t.tgname as name, pg_get_triggerdef(t.oid) as definition

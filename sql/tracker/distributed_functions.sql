@@ -1,10 +1,10 @@
--- The functions of tracker tables that are distributed over several database machines with Citus (docs/scaling.md). Triggers
--- fire on the shards, on the machine that has the row, where no other table is. `admin tracker distribute` installs them, and
--- `migrate` does where they differ from these. The functions for one machine are in
+-- Functions for tracker tables that Citus distributes over several database machines (docs/scaling.md). Triggers fire on the
+-- shards, on the machine that stores the row and has no undistributed tables. `admin tracker distribute` installs the functions.
+-- `migrate` reinstalls them if they differ from this file. The functions for a single machine are in
 -- migrations/20261126060000_tracker_tables__functions__replace.sql.
 
--- The start of the transaction that writes, now(). On a node, now() is the start of a part of that transaction, by another
--- clock: the session on the coordinator knows the right time. It is asked once a transaction.
+-- Returns the start of the writing transaction, which is now() on the coordinator. On a node, now() is the start of a part of the
+-- transaction, by the clock of the node. The function therefore asks the coordinator's session, once per transaction.
 create or replace function tracker_transaction_start() returns timestamptz
 language plpgsql security definer
 set search_path = pg_catalog, pg_temp
@@ -53,8 +53,8 @@ begin
 end
 $$;
 
--- Where the changes of a project are logged: the table or, on a node, the shard beside the project's rows. Citus does not plan
--- an INSERT of rows that only a trigger has.
+-- Returns the relation that logs the changes of a project: the table or, on a node, the shard beside the project's rows. Citus
+-- cannot plan an INSERT from the transition table of a trigger.
 create or replace function tracker_changes_relation(project uuid) returns regclass
 language plpgsql stable
 set search_path = pg_catalog, public, pg_temp
@@ -69,7 +69,8 @@ begin
 end
 $$;
 
--- Called for rows whose time is not now(). On a node, that is most of them, and they are right all the same.
+-- Rejects rows with a wrong time. The triggers call this function for rows whose time is not now(). On a node, that includes most
+-- valid rows.
 create or replace function refuse_wrong_time() returns trigger
 language plpgsql
 as $$
@@ -136,7 +137,7 @@ begin
 end
 $$;
 
--- Logs one change of a row, for the row triggers.
+-- Logs a change of one row, for the row triggers.
 create or replace function log_tracker_change(project uuid, dataset text, kind text, row_id uuid) returns void
 language plpgsql
 set search_path = pg_catalog, public, pg_temp
@@ -193,11 +194,11 @@ begin
 end
 $$;
 
--- A caller would forge entries.
+-- Otherwise, any role could forge log entries.
 revoke execute on function log_tracker_change(uuid, text, text, uuid) from public;
 
--- Where the rows of a project are: for each tracker table, its shard and the node that holds it. No rows if the tables are
--- not distributed.
+-- Returns the shard of each tracker table that stores a project's rows, and the node of the shard. Returns no rows if the tables
+-- are not distributed.
 create or replace function find_tracker_shards(project uuid)
 returns table (tracker_table text, shard text, node_host text, node_port integer)
 language plpgsql stable
@@ -222,7 +223,7 @@ begin
 end
 $$;
 
--- The nodes that hold tracker rows.
+-- Returns the nodes that store tracker rows.
 create or replace function list_tracker_nodes() returns table (node_host text, node_port integer)
 language plpgsql stable
 set search_path = pg_catalog, public, pg_temp

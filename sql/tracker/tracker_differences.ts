@@ -1,4 +1,4 @@
-/** Compares the tracker tables, or views, of a database with what exports need. */
+/** Compares the tracker tables or views of a database with the requirements of exports. */
 import { column, type ExportColumnType } from "../../shared/exports/column.ts";
 import { EXPORT_DATASETS, type ExportDataset, PARENT_KEYS } from "../../shared/exports/datasets.ts";
 import type { Sql, Transaction } from "../connection/pool.ts";
@@ -15,7 +15,7 @@ import { listUnvalidatedTimes, listWrongTimes } from "./wrong_times.ts";
 
 interface Relation {
   name: string;
-  /** As in `pg_class.relkind`. */
+  /** Kind of the relation, as in `pg_class.relkind`. */
   kind: string;
   isReadable: boolean;
 }
@@ -27,7 +27,7 @@ interface Column {
   isNotNull: boolean;
 }
 
-/** Returns one line per difference, with what it breaks; empty if exports have all they need. */
+/** Returns one line per difference, with its effect. Empty if the database meets all requirements of exports. */
 export async function listTrackerDifferences(sql: Transaction, schema: string): Promise<string[]> {
   const missing = await listMissingRelations(sql, schema);
   if (missing.length > 0) return missing;
@@ -45,7 +45,7 @@ export async function listTrackerDifferences(sql: Transaction, schema: string): 
     ...(await listMissingKeys(sql, schema, tables)),
     ...(await listMissingTriggers(sql, schema, tables)),
     ...(await listMissingIndexes(sql, schema, datasets.filter(hasKeyColumns(columns)))),
-    // Their queries would fail.
+    // The queries of these checks fail if columns are wrong.
     ...(wrongColumns.length > 0
       ? []
       : [...(await listNulls(sql, schema, views)), ...(await listWrongTimes(sql, schema))]),
@@ -62,7 +62,7 @@ export async function listTrackerDifferences(sql: Transaction, schema: string): 
   ];
 }
 
-/** Throws one line if exports cannot read the tables at all. */
+/** Throws a one-line error if exports cannot read the tables. */
 export async function requireTracker(sql: Sql, schema: string): Promise<void> {
   const [first, ...others] = await listMissingRelations(sql, schema);
   if (first === undefined) return;
@@ -70,12 +70,12 @@ export async function requireTracker(sql: Sql, schema: string): Promise<void> {
   throw new Error(`TRACKER_SCHEMA: ${first}${more}`);
 }
 
-/** Whether exports can read the tables, judged by names and grants. */
+/** Returns whether exports can read the tables, judging only by their names, kinds and grants. */
 export async function isTrackerReadable(sql: Sql, schema: string): Promise<boolean> {
   return (await listMissingRelations(sql, schema)).length === 0;
 }
 
-/** Returns why no export can read the tables at all, one line each. */
+/** Returns the reasons why no export can read the tables, one line per reason. */
 async function listMissingRelations(sql: Sql, schema: string): Promise<string[]> {
   const [found] = await sql<[{ exists: boolean; isUsable: boolean; role: string }]>`
     select
@@ -121,7 +121,7 @@ async function listColumns(sql: Sql, schema: string): Promise<Column[]> {
     where c.oid = any (${trackerTables(schema)}::text[]::regclass[]) and a.attnum > 0 and not a.attisdropped`;
 }
 
-/** The name of each type, and what `format_type` may say in its place. */
+/** The name of each column type, and the accepted results of `format_type`. */
 const TYPES: Readonly<Record<ExportColumnType, { name: string; accepted: RegExp }>> = {
   uuid: { name: "uuid", accepted: /^uuid$/ },
   text: { name: "text", accepted: /^(text|character varying(\(\d+\))?)$/ },
@@ -148,13 +148,13 @@ function compareColumns(
     if (!accepted.test(found.type) && !(each.bits === 64 && found.type === "bigint")) {
       return [`${name}: ${found.type} instead of ${type}; exports would fail or print other values`];
     }
-    // The columns of a view never say.
+    // PostgreSQL never marks columns of a view as not null.
     if (isView || each.nullable || found.isNotNull) return [];
     return [`${name}: allows null; exports promise a value, and a null reference hides the row`];
   });
 }
 
-/** Whether a dataset has the columns that its rows are ordered by. */
+/** Returns a test that is true if a dataset has the columns that exports filter and sort by. */
 function hasKeyColumns(columns: readonly Column[]): (dataset: ExportDataset) => boolean {
   return ({ table, timeColumn }) =>
     ["project_id", timeColumn, "id"].every((wanted) =>
@@ -168,7 +168,7 @@ async function listMissingKeys(sql: Sql, schema: string, tables: readonly string
     from pg_constraint as k
     join pg_class as c on c.oid = k.conrelid
     where c.oid = any (${trackerTables(schema)}::text[]::regclass[]) and k.contype in ('p', 'f')`;
-  // Distributed tables cannot have a key to the projects, and those of other schemas need none to ours.
+  // Distributed tables cannot have a foreign key to `projects`. Tables of other schemas need no foreign key to our `projects`.
   const local = schema === OWN_TRACKER_SCHEMA ? await listUndistributedTables(sql) : [];
   return Object.values(EXPORT_DATASETS)
     .filter(({ table }) => tables.includes(table))

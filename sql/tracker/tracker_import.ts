@@ -1,6 +1,6 @@
 /**
- * Imports rows into the tracker tables: lines are staged in a temporary table, then inserted. Column names come from the
- * list of exported columns and are the only text that is concatenated into statements here.
+ * Imports rows into the tracker tables. Lines are staged in a temporary table and then inserted. Only names from the list of
+ * datasets and their columns are concatenated into statements.
  */
 import { column, type ExportColumn, type ExportColumnType } from "../../shared/exports/column.ts";
 import type { ExportDataset } from "../../shared/exports/datasets.ts";
@@ -8,7 +8,7 @@ import { onlyValue, type Sql } from "../connection/pool.ts";
 import { lockTransaction } from "../locks.ts";
 import { allowBackfill, quoteName } from "./tracker_tables.ts";
 
-/** SQL types for reading values; the columns check the rest. */
+/** SQL types for parsing values. The columns of the tables enforce further limits. */
 const SQL_TYPES: Readonly<Record<ExportColumnType, string>> = {
   uuid: "uuid",
   text: "text",
@@ -20,8 +20,8 @@ const SQL_TYPES: Readonly<Record<ExportColumnType, string>> = {
 };
 
 /**
- * Creates the temporary table for imported lines, one JSON document each, for the current transaction. Call inside a
- * transaction.
+ * Creates the temporary table for imported lines, with one JSON document per row. Call inside a transaction, whose commit drops the
+ * table.
  */
 export async function createImportStage(tx: Sql): Promise<void> {
   // Imported rows keep their times.
@@ -45,14 +45,17 @@ export async function insertImportLines(tx: Sql, lines: readonly string[]): Prom
 /** Staged rows of one dataset of one project. */
 export interface StagedRows {
   dataset: ExportDataset;
-  /** The project that the rows name. */
+  /** Project id in the staged rows. */
   fromProjectId: string;
   projectId: string;
-  /** Added to every time. */
+  /** Milliseconds that are added to every time. */
   shiftMs: number;
 }
 
-/** Returns a FROM item: the staged documents as rows `r`, with columns named as in JSON, and what changes in them, `c`. */
+/**
+ * Returns FROM items: row `r` is a staged document with columns named as in JSON, and row `c` has the source project and the time
+ * shift.
+ */
 function stagedRows(dataset: ExportDataset): string {
   const columns = dataset.columns.map(({ name, type }) => `${quoteName(name)} ${SQL_TYPES[type]}`);
   return `import_stage s cross join lateral json_to_record(s.doc) as r (${columns.join(", ")})
@@ -64,33 +67,38 @@ function parameters({ projectId, fromProjectId, shiftMs }: StagedRows): [string,
   return [projectId, fromProjectId, shiftMs];
 }
 
-/** Returns the columns to insert with their values: every row belongs to a project, but not every dataset has the column. */
+/**
+ * Returns the columns to insert, with their values. Adds `project_id` for datasets without this column, because every row belongs
+ * to a project.
+ */
 function assignmentsOf({ columns }: ExportDataset) {
   const assigned = columns.map((column) => ({ column, value: valueFor(column) }));
   if (columns.some((each) => each.column === "project_id")) return assigned;
   return [{ column: column.uuid("project_id", "The project"), value: "$1::uuid" }, ...assigned];
 }
 
-/** Returns the value of a column. A row of another project gets null, which the NOT NULL constraint refuses. */
+/**
+ * Returns the SQL expression for the value of a column. A row of another project gets a null project id, which the NOT NULL
+ * constraint rejects.
+ */
 function valueFor(column: ExportColumn): string {
   const value = `r.${quoteName(column.name)}`;
   if (column.column === "project_id") return `case when ${value} = c.project_id then $1::uuid end`;
   if (column.type === "timestamp") return `${value} + c.shift`;
-  // JSON null and a missing value look the same in an export, but such a column can contain only one of them.
+  // Exports write JSON null and a missing value alike, but a required column can contain only JSON null.
   if (column.type === "json" && !column.nullable) return `coalesce(${value}, 'null'::jsonb)`;
   return value;
 }
 
 /**
- * Inserts the staged rows with new ids and returns their number. Throws the constraint violation of the table if a row is
- * invalid.
+ * Inserts the staged rows with new ids and returns the number of inserted rows. Throws a constraint violation if a row is invalid.
  */
 export async function insertStaged(tx: Sql, rows: StagedRows): Promise<number> {
   const { dataset } = rows;
   const assigned = assignmentsOf(dataset);
   const names = assigned.map(({ column }) => quoteName(column.column));
   const values = assigned.map(({ value }) => value);
-  // Counts the returned rows: Citus reports the number of rows it received, including those that already existed.
+  // Counts the returned rows, because Citus reports the number of rows it received, including existing rows.
   const inserted = tx.unsafe<[{ count: number }]>(
     `with inserted as (
        insert into ${quoteName(dataset.table)} (${names.join(", ")})
@@ -109,7 +117,7 @@ export async function insertStaged(tx: Sql, rows: StagedRows): Promise<number> {
 export async function findDifferentRow(tx: Sql, rows: StagedRows): Promise<string | null> {
   const { dataset } = rows;
   const assigned = assignmentsOf(dataset);
-  // Compared as text, because 1.0 and 1.00 differ in an export too.
+  // JSON and numbers are compared as text, because 1.0 and 1.00 also differ in an export.
   const asText = ({ type }: ExportColumn, expression: string): string =>
     type === "json" || type === "number" ? `(${expression})::text` : expression;
   const stored = assigned.map(({ column }) => {
@@ -119,10 +127,11 @@ export async function findDifferentRow(tx: Sql, rows: StagedRows): Promise<strin
     return asText(column, isEither ? `nullif(${name}, 'null'::jsonb)` : name);
   });
   const staged = assigned.map(({ column, value }) => asText(column, value));
-  // Statistics may be older than the project. A nested loop over the wrong index then looks cheap, and reads the whole
-  // project for every row.
+  // If statistics are older than the project, a nested loop over the wrong index looks cheap. It would read the whole project for
+  // every row.
   await tx`set local enable_nestloop = off`;
-  // Without it, PostgreSQL 18 reads the whole table for every staged row: minutes instead of a quarter of a second.
+  // Without statistics of the staged rows, PostgreSQL 18 reads the whole table for every staged row. That takes minutes instead of
+  // a quarter of a second.
   await tx`analyze import_stage`;
   const [row] = await tx.unsafe<{ id: string }[]>(
     `select r."id"
@@ -136,17 +145,20 @@ export async function findDifferentRow(tx: Sql, rows: StagedRows): Promise<strin
   return row?.id ?? null;
 }
 
-/** All projects share the sequence: a row near its end would leave the others no values. */
+/**
+ * Maximum sequence value of an imported row. All projects share the sequence, so a value near the end of the sequence would leave
+ * no values for other projects.
+ */
 const MAX_STATUS_SEQ = 2n ** 62n;
 
 /**
- * Advances the sequence of `status_history.seq` past the rows of a project. Returns `null`, or the value of a row that is
- * above 2^62; then the sequence stays.
+ * Advances the sequence of `status_history.seq` past the rows of a project and returns `null`. If a row has a value above 2^62,
+ * returns that value and leaves the sequence unchanged.
  */
 export async function advanceStatusSequence(tx: Sql, projectId: string): Promise<string | null> {
-  // Two at a time could set it back.
+  // Concurrent imports could set the sequence back.
   await lockTransaction(tx, "statusSequence");
-  // Two statements: the rows may be on another machine than the sequence.
+  // Two statements, because the rows and the sequence may be on different machines.
   const [{ last }] = await tx<[{ last: string | null }]>`
     select max(seq)::text as last from status_history where project_id = ${projectId}`;
   if (last !== null && BigInt(last) > MAX_STATUS_SEQ) return last;

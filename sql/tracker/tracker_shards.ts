@@ -1,4 +1,4 @@
-/** Where a Citus cluster has the rows of a project, and the functions that its tables need (docs/scaling.md). */
+/** Finds the rows of a project in a Citus cluster, and installs the functions for distributed tables (docs/scaling.md). */
 
 import { readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
@@ -7,15 +7,15 @@ import { Nodes, type NodesOptions } from "../connection/nodes.ts";
 import { onlyValue, type Sql } from "../connection/pool.ts";
 import type { Migration } from "../migration_files.ts";
 
-/** Names of shards by table, as SQL text. */
+/** Qualified, quoted names of shards, by table. */
 export type TrackerShards = Readonly<Record<string, string>>;
 
-/** Returns null if the tracker tables are not distributed. */
+/** Opens the nodes of a Citus cluster. Returns null if the tracker tables are not distributed. */
 export async function openNodes(sql: Sql, options: NodesOptions): Promise<Nodes | null> {
   return (await hasDistributedFunctions(sql)) ? new Nodes(options) : null;
 }
 
-/** Returns the node that holds the rows of a project, and their shards; null if the tracker tables are not distributed. */
+/** Returns the node that stores a project's rows, and the shards of these rows; null if the tracker tables are not distributed. */
 export async function findTrackerPlace(
   sql: Sql,
   projectId: string,
@@ -30,24 +30,24 @@ export async function findTrackerPlace(
   };
 }
 
-/** Returns the nodes that hold tracker rows; none if the tracker tables are not distributed. */
+/** Returns the nodes that store tracker rows; empty if the tracker tables are not distributed. */
 export async function listTrackerNodes(sql: Sql): Promise<ServerAddress[]> {
   return sql<ServerAddress[]>`select node_host as host, node_port as port from public.list_tracker_nodes()`;
 }
 
 const DISTRIBUTED = fileURLToPath(new URL("./distributed_functions.sql", import.meta.url));
-/** The migration with those for one machine. Where the tables are distributed, it changes nothing. */
+/** The migration with the functions for a single machine. It changes nothing if the tables are distributed. */
 const FOR_ONE_MACHINE = "20261126060000_tracker_tables__functions__replace";
 
-/** Whether the database has the functions for distributed tables. */
+/** Returns whether the database has the functions for distributed tables. */
 export async function hasDistributedFunctions(sql: Sql): Promise<boolean> {
   return onlyValue(sql<[{ exists: boolean }]>`
     select to_regproc('public.tracker_changes_relation') is not null as exists`);
 }
 
-/** Installs the functions for distributed tables. Changes nothing if the database has them as they are in this release. */
+/** Installs the functions for distributed tables. Changes nothing if the database already has the functions of this release. */
 export async function installDistributedFunctions(sql: Sql): Promise<void> {
-  // Citus passes the text of a whole message on to its nodes.
+  // Sends each statement separately, because Citus forwards the text of a whole message to its nodes.
   const statements = (await readFile(DISTRIBUTED, "utf8")).split(/^(?=create or replace |revoke )/m).slice(1);
   const installed = await sql<{ body: string }[]>`
     select prosrc as body from pg_proc where pronamespace = 'public'::regnamespace`;
@@ -56,7 +56,7 @@ export async function installDistributedFunctions(sql: Sql): Promise<void> {
   for (const text of statements) await sql.unsafe(text);
 }
 
-/** Installs the functions for one machine where there are others, as after `undistribute_table`. */
+/** Replaces functions for distributed tables with the functions for a single machine, for example after `undistribute_table`. */
 export async function restoreFunctions(sql: Sql, migrations: readonly Migration[]): Promise<void> {
   const migration = migrations.find(({ name }) => name === FOR_ONE_MACHINE);
   if (migration && (await hasDistributedFunctions(sql))) await sql.unsafe(migration.text);

@@ -1,12 +1,12 @@
-/** Looks beneath the tracker relations of a database: at the tables that views read, their guards, rows and writers. */
+/** Checks the sources of the tracker relations of a database: the tables beneath views, their triggers, rows and writers. */
 import { EXPORT_DATASETS } from "../../shared/exports/datasets.ts";
 import type { Sql, Transaction } from "../connection/pool.ts";
 import { trackerRelations, trackerTable, trackerTables, unknownFunctionCalls } from "./tracker_tables.ts";
 
-/** Rows of a view that are searched for nulls. */
+/** Maximum number of rows of a view that are searched for nulls. */
 const NULL_SAMPLE = 10_000;
 
-/** Returns a line for each source of rows that no cutoff can see or wait for. */
+/** Returns a line for each source of rows that a cutoff can neither see nor wait for. */
 export async function listUnsafeSources(sql: Sql, schema: string): Promise<string[]> {
   const rows = await sql<{ name: string; kind: string }[]>`
     with recursive ${trackerRelations(sql, trackerTables(schema))}
@@ -34,8 +34,8 @@ export async function listUnsafeSources(sql: Sql, schema: string): Promise<strin
 }
 
 /**
- * Returns a line for each table beneath a view that accepts rows with a wrong time. If a view joins tables, only those count
- * whose times it reads: the others are lookups.
+ * Returns a line for each table beneath a view that accepts rows with a wrong time. If a view joins tables, the function checks
+ * only the tables from which the view reads times. The other tables are lookups.
  */
 export async function listUnguardedSources(sql: Sql, schema: string): Promise<string[]> {
   const rows = await sql<{ name: string; timing: string }[]>`
@@ -82,10 +82,7 @@ export async function listUnguardedSources(sql: Sql, schema: string): Promise<st
   );
 }
 
-/**
- * Returns a line for each column of a view that has null in some of the sampled rows, though exports promise a value, and for
- * each view that cannot be read.
- */
+/** Returns a line for each required column of a view that has nulls in the sampled rows, and for each view that cannot be read. */
 export async function listNulls(
   tx: Transaction,
   schema: string,
@@ -116,7 +113,7 @@ export async function listNulls(
   return lines;
 }
 
-/** Returns the roles that may write tracker rows, but for superusers, the owners and the roles of PostgreSQL. */
+/** Returns the roles that may write tracker rows, except superusers, owners of the tables and PostgreSQL's predefined roles. */
 export async function listTrackerWriters(sql: Sql, schema: string): Promise<string[]> {
   const rows = await sql<{ role: string }[]>`
     with recursive ${trackerRelations(sql, trackerTables(schema))}

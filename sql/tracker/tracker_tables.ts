@@ -1,29 +1,29 @@
-/** Names the eight tracker tables, or the views that stand for them, in SQL text, and finds the tables below them. */
+/** Builds the SQL names of the eight tracker tables or their views, and finds the relations beneath them. */
 import { EXPORT_DATASETS } from "../../shared/exports/datasets.ts";
 import type { Sql } from "../connection/pool.ts";
 
-/** The tables that migrations create, and that `import` and `demo seed` write. */
+/** Schema of the tables that migrations create, and that `import` and `demo seed` write. */
 export const OWN_TRACKER_SCHEMA = "public";
 
-/** Unqualified, in the order of the datasets. */
+/** Unqualified table names, in the order of the datasets. */
 export const TRACKER_TABLE_NAMES: readonly string[] = Object.values(EXPORT_DATASETS).map(
   ({ table }) => table,
 );
 
 /**
- * Returns the qualified, quoted name of a tracker table. The search path must not decide: a tracker's own schema may well
- * hold a table `projects` or `users`, and poolers keep no session settings.
+ * Returns the qualified, quoted name of a tracker table. The name must not depend on the search path: a tracker's own schema may
+ * have a table `projects` or `users`, and poolers keep no session settings.
  */
 export function trackerTable(schema: string, table: string): string {
   return `${quoteName(schema)}.${quoteName(table)}`;
 }
 
-/** Returns the qualified names of all eight. */
+/** Returns the qualified names of all eight tables. */
 export function trackerTables(schema: string): string[] {
   return TRACKER_TABLE_NAMES.map((table) => trackerTable(schema, table));
 }
 
-/** Whether all eight are tables, partitioned or not. Views have neither our triggers nor our change columns. */
+/** Returns whether all eight relations are tables, partitioned or not. Views have neither our triggers nor our log of changes. */
 export async function trackerIsTables(sql: Sql, schema: string): Promise<boolean> {
   const [row] = await sql<[{ tables: number }]>`
     select count(*)::int as tables
@@ -37,15 +37,18 @@ export function quoteName(name: string): string {
   return `"${name.replaceAll('"', '""')}"`;
 }
 
-/** Call inside a transaction. On a Citus cluster, the nodes have to know it too. */
+/**
+ * Allows rows with old times in this transaction. Call inside a transaction. The setting is propagated to the nodes of a Citus
+ * cluster.
+ */
 export async function allowBackfill(tx: Sql): Promise<void> {
   await tx`set local citus.propagate_set_commands = 'local'`;
   await tx`set local ulr.backfill = 'on'`;
 }
 
 /**
- * Returns the common table expression `tracker (oid)`, for `with recursive`: the named relations, their partitions, and
- * whatever their views read, through any number of views.
+ * Returns the common table expression `tracker (oid)`, for `with recursive`. It has the named relations, their partitions, and all
+ * relations that their views read, directly or through other views.
  */
 export function trackerRelations(sql: Sql, tables: readonly string[]) {
   return sql`tracker (oid) as (
@@ -65,9 +68,9 @@ export function trackerRelations(sql: Sql, tables: readonly string[]) {
 }
 
 /**
- * Returns a query, `(view, function)`: the functions that views of `tracker` call and that may read tables, so that it is
- * unknown where their rows are. The catalog lists what a view calls except for PostgreSQL's own functions; immutable ones in
- * C convert values.
+ * Returns a query, `(view, function)`, for the functions that views of `tracker` call and that may read tables. The source of the
+ * rows of such a view is unknown. The PostgreSQL catalog does not record calls of built-in functions. Immutable C functions are
+ * excluded, because they only convert values.
  */
 export function unknownFunctionCalls(sql: Sql) {
   return sql`

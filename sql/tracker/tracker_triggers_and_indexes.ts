@@ -1,9 +1,9 @@
-/** The triggers and indexes of the tracker tables, and which of them a database lacks. */
+/** Lists the triggers and indexes of the tracker tables that a database lacks. */
 import { EXPORT_DATASETS, type ExportDataset, PARENT_KEYS } from "../../shared/exports/datasets.ts";
 import type { Sql } from "../connection/pool.ts";
 import { OWN_TRACKER_SCHEMA, TRACKER_TABLE_NAMES, trackerTable, trackerTables } from "./tracker_tables.ts";
 
-/** Lists the missing triggers that refuse wrong times. */
+/** Lists the missing triggers that reject wrong times. */
 export async function listMissingTriggers(
   sql: Sql,
   schema: string,
@@ -26,14 +26,17 @@ export async function listMissingTriggers(
   );
 }
 
-/** Lists missing indexes. Plans the order of an export without sorts and scans, as far as PostgreSQL can. */
+/**
+ * Lists missing indexes. Plans the query of an export with sorts and sequential scans disabled. If the plan still has a sort or a
+ * sequential scan, the index is missing.
+ */
 export async function listMissingIndexes(
   sql: Sql,
   schema: string,
   datasets: readonly ExportDataset[],
 ): Promise<string[]> {
   const differences: string[] = [];
-  // Nodes of a Citus cluster plan for themselves.
+  // The nodes of a Citus cluster plan their own queries, so the settings are propagated to them.
   await sql`set local citus.propagate_set_commands = 'local'`;
   for (const setting of ["enable_seqscan", "enable_bitmapscan", "enable_sort"])
     await sql`set local ${sql(setting)} = off`;
@@ -52,7 +55,10 @@ export async function listMissingIndexes(
   return differences;
 }
 
-/** What each trigger of the log of changes notes; rows of the first two tables decide whether others are exported. */
+/**
+ * The triggers of the log of changes, and the changes that are lost without each trigger. Only `issues` and `runs` have a
+ * visibility trigger, because their rows decide whether rows of other tables are exported.
+ */
 const LOGGED: readonly { change: string; lost: string; tables?: readonly string[] }[] = [
   { change: "insert", lost: "rows that are imported with an older time" },
   { change: "update", lost: "updates" },
@@ -62,12 +68,12 @@ const LOGGED: readonly { change: string; lost: string; tables?: readonly string[
   { change: "visibility", lost: "rows that are hidden or shown again", tables: ["issues", "runs"] },
 ];
 
-/** Lists the missing triggers of the log that increments read. Only our own tables have it. */
+/** Lists the missing triggers of the log of changes, which increments read. Only our own tables have this log. */
 export async function listMissingLogTriggers(sql: Sql): Promise<string[]> {
   const rows = await sql<{ name: string; missesMoves: boolean }[]>`
     select
       t.tgname as name,
-      -- Rows move between partitions without a statement that deletes.
+      -- A row moves to another partition without a DELETE statement.
       c.relkind = 'p' and t.tgname = c.relname || '_log_delete_trigger' and t.tgtype & 1 = 0 as misses_moves
     from pg_trigger as t
     join pg_class as c on c.oid = t.tgrelid
@@ -84,7 +90,9 @@ export async function listMissingLogTriggers(sql: Sql): Promise<string[]> {
   );
 }
 
-/** Indexes of our own tables other than those that every export needs, as PostgreSQL prints their columns. */
+/**
+ * Lists the indexes of our own tables, except the indexes that every export needs. Columns are written as PostgreSQL prints them.
+ */
 function listOwnIndexes(): { table: string; columns: string; slow: string }[] {
   const ofParents = Object.values(EXPORT_DATASETS).flatMap(({ table, timeColumn, parents }) =>
     parents.map((parent) => {
@@ -104,7 +112,7 @@ function listOwnIndexes(): { table: string; columns: string; slow: string }[] {
   ];
 }
 
-/** Lists those that are missing or invalid. */
+/** Lists the indexes of our own tables that are missing or invalid. */
 export async function listMissingOwnIndexes(sql: Sql): Promise<string[]> {
   const wanted = listOwnIndexes();
   const tables = wanted.map(({ table }) => trackerTable(OWN_TRACKER_SCHEMA, table));

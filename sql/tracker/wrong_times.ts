@@ -1,6 +1,7 @@
 /**
- * Times that exports cannot write: those outside the years 1 to 9999, because readers expect four digits. Checks on our own
- * tables reject them (docs/tracker.md). Other trackers, and rows older than the checks, may have them.
+ * Finds times that exports cannot write. These are times outside the years 1 to 9999, because readers expect four-digit years.
+ * Check constraints on our own tables reject such times (docs/tracker.md). Tables of other trackers may have such times, and so may
+ * rows that are older than the constraints.
  */
 import type { ExportColumn } from "../../shared/exports/column.ts";
 import { EXPORT_DATASETS, type ExportDataset } from "../../shared/exports/datasets.ts";
@@ -14,14 +15,14 @@ export function timeColumns({ columns }: ExportDataset): ExportColumn[] {
   return columns.filter(({ type }) => type === "timestamp");
 }
 
-/** Returns the condition for a time that cannot be written. Infinities are such times, null is not. */
+/** Returns the condition that exports cannot write a time. The condition is true for infinities, but not for null. */
 export function isWrongTime(value: string): string {
   return `${value} < '0001-01-01T00:00:00Z' or ${value} >= '10000-01-01T00:00:00Z'`;
 }
 
 /**
- * Returns the condition for a row `r` with such a time. With `constraint_exclusion` on, PostgreSQL reads no row to answer it if
- * validated checks rule it out for all columns, even beneath views.
+ * Returns the condition that a row `r` has a time that exports cannot write. With `constraint_exclusion` on, PostgreSQL reads no
+ * rows if validated checks rule out such times in all columns, even beneath views.
  */
 export function hasWrongTime(dataset: ExportDataset): string {
   return timeColumns(dataset)
@@ -30,8 +31,8 @@ export function hasWrongTime(dataset: ExportDataset): string {
 }
 
 /**
- * Returns the subquery that says whether validated checks of the tables, or shards, rule such times out. Letting the planner
- * find out took 20 ms for a bundle. Views have no checks.
+ * Returns a subquery that is true if validated checks of the tables or shards rule out times that exports cannot write. Views have
+ * no checks, so the result is false for views. With `constraint_exclusion` instead, planning took 20 ms for a bundle.
  */
 export function hasTimeChecks(
   datasets: readonly ExportDataset[],
@@ -46,9 +47,12 @@ export function hasTimeChecks(
   return `(select count(*) = ${count} from pg_constraint where contype = 'c' and convalidated and (${checks.join(" or ")}))`;
 }
 
-/** Returns a line for each column with such times: a row that has one, and how to find all. */
+/**
+ * Returns a line for each column with times that exports cannot write. The line has the id of one such row and a query that finds
+ * all such rows.
+ */
 export async function listWrongTimes(tx: Transaction, schema: string): Promise<string[]> {
-  // The nodes of a Citus cluster plan for themselves.
+  // The nodes of a Citus cluster plan their own queries, so the settings are propagated to them.
   await tx`set local citus.propagate_set_commands = 'local'`;
   await tx`set local constraint_exclusion = on`;
   const lines: string[] = [];
@@ -71,7 +75,7 @@ export async function listWrongTimes(tx: Transaction, schema: string): Promise<s
   return lines;
 }
 
-/** Returns a line for each of our own tables whose checks of times do not cover rows that are older than they are. */
+/** Returns a line for each of our own tables whose time checks are not validated for older rows. */
 export async function listUnvalidatedTimes(sql: Sql): Promise<string[]> {
   const tables = await listUnvalidatedChecks(sql);
   return tables.map(
@@ -81,8 +85,8 @@ export async function listUnvalidatedTimes(sql: Sql): Promise<string[]> {
 }
 
 /**
- * Validates the checks of times of our own tables, which are added without looking at the rows. Reads each table once;
- * writers do not wait. Returns a line for each table that has such rows: its checks stay as they are until the next call.
+ * Validates the time checks of our own tables, which migrations add as `not valid`. Reads each table once, without blocking
+ * writers. Returns a line for each table that violates its checks. The checks of such a table stay unvalidated until the next call.
  */
 export async function validateTimeChecks(sql: Sql): Promise<string[]> {
   const lines: string[] = [];
