@@ -1,5 +1,5 @@
 /**
- * When a failed delivery of a webhook is tried again, and when the webhook is disabled. Pauses double with every failure up to
+ * Decides when to retry a failed delivery of a webhook, and when to disable the webhook. Pauses double with every failure up to
  * `max`.
  */
 import type { WebhookDeliveryStatus } from "../../shared/vocabulary.ts";
@@ -8,15 +8,15 @@ import { deleteOldDeliveries } from "./webhook_deliveries.ts";
 import { markPendingFailed } from "./webhooks.ts";
 
 /**
- * Between two attempts of one delivery, randomly shortened by up to a fifth. The first pauses are short, because most failures are
- * single.
+ * Pause between two attempts of one delivery, randomly shortened by up to a fifth. The first pauses are short, because most
+ * failures are isolated.
  */
 const DELIVERY_PAUSE_SECONDS = { first: 0.5, max: 3600 };
-/** Between the deliveries of a webhook, from its second failure in a row. */
+/** Pause between the deliveries of a webhook, from its second consecutive failure on. */
 const WEBHOOK_PAUSE_SECONDS = { first: 1, max: 300 };
 /**
- * A webhook is disabled when a delivery has failed for so many days and, itself or with those before it, so many times. The days
- * alone do not disable it: perhaps no runner was working.
+ * A webhook is disabled when a delivery has failed for this many days, and when the delivery's failures or the webhook's
+ * consecutive failures reach `FAILURES_UNTIL_DISABLED`. The days alone are not enough, because the runners may have been down.
  */
 const DAYS_UNTIL_DISABLED = 3;
 const FAILURES_UNTIL_DISABLED = 10;
@@ -24,19 +24,20 @@ const FAILURES_UNTIL_DISABLED = 10;
 export interface Attempt {
   id: string;
   webhookId: string;
-  /** Null if there was no response. */
+  /** HTTP status of the response; null if there was no response. */
   responseStatus: number | null;
-  /** Null for a success. */
+  /** Error message; null if the attempt succeeded. */
   error: string | null;
 }
 
 /**
- * Notes an attempt, makes the webhook due again, and disables it if the delivery has failed for too long. Call it inside a
- * transaction. Returns when it disabled the webhook, if it did; null if the webhook or the delivery is gone.
+ * Records an attempt, sets the time when the webhook is due again, and disables the webhook if the delivery has failed for too
+ * long. `disabledAt` is set if this attempt disabled the webhook. Returns null if the webhook is disabled or deleted, or if the
+ * delivery is no longer pending. Call inside a transaction.
  */
 export async function noteAttempt(sql: Sql, attempt: Attempt): Promise<{ disabledAt: string | null } | null> {
   const { webhookId, error } = attempt;
-  // Queueing locks the row too: the statements after this one see what it has queued.
+  // `queueDeliveries` locks this row too, so the following statements see all deliveries that it has queued.
   const [webhook] = await sql<{ failures: number }[]>`
     select failures from webhooks where id = ${webhookId} and disabled_at is null for update`;
   const status = await updateDelivery(sql, attempt, webhook?.failures ?? 0);
@@ -56,7 +57,7 @@ export async function noteAttempt(sql: Sql, attempt: Attempt): Promise<{ disable
     await sql`
       update webhooks
       set failures = ${failures}, claimed_until = null,
-        -- Null without a pause: now() would hold up new events if the database's clock were set back.
+        -- Null without a pause. now() would delay new events if the database's clock were set back.
         paused_until = case when ${seconds}::float8 > 0 then ${pauseEnd} end,
         due_at = (
           select greatest(min(next_attempt_at), ${pauseEnd})
@@ -70,13 +71,13 @@ export async function noteAttempt(sql: Sql, attempt: Attempt): Promise<{ disable
   return { disabledAt };
 }
 
-/** Returns how long a webhook pauses. One failure says little about a receiver, so its other deliveries go on. */
+/** Returns the pause of a webhook in seconds. A single failure causes no pause, because it says little about the receiver. */
 function webhookPauseSeconds(failuresInRow: number): number {
   const { first, max } = WEBHOOK_PAUSE_SECONDS;
   return failuresInRow < 2 ? 0 : Math.min(first * 2 ** (failuresInRow - 2), max);
 }
 
-/** Returns the status of the delivery after the attempt; null if it was no longer pending. */
+/** Records an attempt of a delivery and returns the delivery's new status; null if the delivery was no longer pending. */
 async function updateDelivery(
   sql: Sql,
   { id, responseStatus, error }: Attempt,
@@ -92,12 +93,13 @@ async function updateDelivery(
       error = ${error},
       status = case
         when ${error}::text is null then 'delivered'
-        -- Its own failures, or those of the webhook in a row: of many pending deliveries, each is rarely tried.
+        -- Counts the failures of the delivery or the consecutive failures of the webhook. With many pending deliveries, each is
+        -- tried rarely.
         when first_attempt_at < now() - make_interval(days => ${DAYS_UNTIL_DISABLED})
           and 1 + greatest(attempts, ${failuresBefore}::int) >= ${FAILURES_UNTIL_DISABLED} then 'failed'
         else 'pending'
       end,
-      -- Shortened, so that failures do not come back together.
+      -- Shortened at random, so that failed deliveries are not retried all at once.
       next_attempt_at = now() + make_interval(
         secs => least(${first} * power(2, least(attempts, 20)), ${max}) * (1 - random() / 5)
       )

@@ -1,19 +1,25 @@
-/** Table `webhook_deliveries`: events on their way to webhooks. */
+/** Table `webhook_deliveries`: pending and finished deliveries of events to webhooks. */
 import type { EventType, WebhookDeliveryStatus } from "../../shared/vocabulary.ts";
 import { fragment, onlyRow, onlyValue, type Sql } from "../connection/pool.ts";
 import { isoText } from "../iso_text.ts";
 
-/** Pending deliveries of a webhook. While it has as many, new events wait in `events`. */
+/** Maximum number of pending deliveries of a webhook. At the maximum, new events wait in `events`. */
 export const PENDING_MAX = 1000;
-/** Finished deliveries that are kept for each webhook, so that its owner can look at them. */
+/** Number of finished deliveries that are kept per webhook, for its owner to inspect. */
 const KEPT_MAX = 100;
-/** Webhooks, and events of each, that one statement queues. */
+/** Maximum number of webhooks that one statement processes, and of events that it queues per webhook. */
 const BATCH = 100;
-/** Duration of a claim, longer than any attempt. After it, the delivery of a dead runner is free again. */
+/**
+ * Duration of a claim, which exceeds the duration of any attempt. Afterwards, another runner can claim the delivery of a crashed
+ * runner.
+ */
 const CLAIM_SECONDS = 60;
-/** Webhooks that have been due for the longest, among which their creators take turns. */
+/** Number of due webhooks that a claim considers, longest due first. The creators take turns among these webhooks. */
 const DUE_COMPARED = 1000;
-/** Who takes turns for an organization `o`: its creator; itself if it is personal or an operator created it. */
+/**
+ * Id of the owner that takes turns for an organization `o`: its creator, or the organization itself if it is personal or an
+ * operator created it.
+ */
 const OWNER = fragment`coalesce(o.created_by, o.id)`;
 
 export interface DeliveryRow {
@@ -24,7 +30,7 @@ export interface DeliveryRow {
   attempts: number;
   createdAt: string;
   lastAttemptAt: string | null;
-  /** Null if there is no next attempt. */
+  /** Time of the next attempt; null if there is no next attempt. */
   nextAttemptAt: string | null;
   responseStatus: number | null;
   error: string | null;
@@ -34,10 +40,12 @@ const DELIVERY_COLUMNS = fragment`
   id, event_id, type, status, attempts, created_at, last_attempt_at,
   case when status = 'pending' then next_attempt_at end as next_attempt_at, response_status, error`;
 
-/** Attempts show why a webhook fails, even if hundreds of newer deliveries wait. */
+/**
+ * Sort order with attempted deliveries first. Attempts show why a webhook fails, even if hundreds of newer deliveries are pending.
+ */
 const ATTEMPTED_FIRST = fragment`attempts = 0, number desc`;
 
-/** Lists 100 deliveries of a webhook, newest first. If there are more, those without an attempt are left out first. */
+/** Lists up to 100 deliveries of a webhook, newest first. If there are more, deliveries without an attempt are omitted first. */
 export async function listDeliveries(sql: Sql, webhookId: string): Promise<DeliveryRow[]> {
   return sql<DeliveryRow[]>`
     with listed as (
@@ -60,8 +68,8 @@ export async function countPendingDeliveries(sql: Sql, webhookId: string): Promi
 }
 
 /**
- * Queues one delivery before all others of the webhook, and ends its pause: a person waits for the outcome. Call inside a
- * transaction.
+ * Queues a delivery before all other deliveries of the webhook and ends the webhook's pause, because a person waits for the
+ * outcome. Call inside a transaction.
  */
 export async function insertDelivery(
   sql: Sql,
@@ -81,8 +89,8 @@ export async function insertDelivery(
 }
 
 /**
- * Queues settled events for up to 100 webhooks that are behind: those of their organization, and those of models. Returns
- * the number of webhooks. Several runners take different ones.
+ * Queues settled events for up to 100 webhooks that are behind, and returns the number of these webhooks. A webhook receives events
+ * of its organization and of models. Concurrent runners process different webhooks.
  */
 export async function queueDeliveries(sql: Sql): Promise<number> {
   return onlyValue(sql<[{ webhooks: number }]>`
@@ -160,12 +168,12 @@ export async function queueDeliveries(sql: Sql): Promise<number> {
 
 /** A delivery to attempt. */
 export interface ClaimedDelivery {
-  /** The same with every attempt, so that receivers can drop repetitions. */
+  /** Id of the delivery. It is the same for every attempt, so that receivers can discard duplicates. */
   id: string;
   webhookId: string;
   orgId: string;
   url: string;
-  /** The current one, then those that it has replaced and that still sign. */
+  /** The current secret, then the replaced secrets that still sign. */
   secrets: string[];
   payload: string;
   attempts: number;
@@ -173,9 +181,9 @@ export interface ClaimedDelivery {
 }
 
 /**
- * Claims one due delivery each of up to `limit` webhooks, for a minute. A webhook gets one request at a time. The users who
- * created the organizations take turns, and one whose requests are open goes behind others, so slow receivers hold up only
- * their creator's organizations. Among those, the organizations take turns.
+ * Claims one due delivery each of up to `limit` webhooks, for one minute. A webhook receives one request at a time. The creators of
+ * organizations take turns, and creators with open requests come later. Slow receivers therefore delay only their creator's
+ * organizations. The organizations of a creator also take turns.
  */
 export async function claimDeliveries(sql: Sql, limit: number): Promise<ClaimedDelivery[]> {
   return sql<ClaimedDelivery[]>`
@@ -189,7 +197,7 @@ export async function claimDeliveries(sql: Sql, limit: number): Promise<ClaimedD
       select w.org_id, ${OWNER} as owner_id, count(*) as count
       from webhooks as w
       join organizations as o on o.id = w.org_id
-      -- A claimed webhook is due when its claim ends, so the index finds it. Times are rounded to milliseconds, also up.
+      -- A claimed webhook is due when its claim ends, so the index finds it. Times are rounded to milliseconds, possibly upwards.
       where w.due_at > now() and w.due_at <= now() + make_interval(secs => ${CLAIM_SECONDS + 1})
         and w.claimed_until > now()
       group by w.org_id, owner_id
@@ -236,7 +244,7 @@ export async function claimDeliveries(sql: Sql, limit: number): Promise<ClaimedD
     ) as d`;
 }
 
-/** Deletes the oldest finished deliveries of a webhook beyond those that are kept for its owner. */
+/** Deletes the oldest finished deliveries of a webhook, except the `KEPT_MAX` deliveries that are kept for its owner. */
 export async function deleteOldDeliveries(sql: Sql, webhookId: string): Promise<void> {
   await sql`
     delete from webhook_deliveries
@@ -249,7 +257,7 @@ export async function deleteOldDeliveries(sql: Sql, webhookId: string): Promise<
     )`;
 }
 
-/** Returns how long in seconds the oldest due delivery of an enabled webhook has waited; 0 if none waits. */
+/** Returns the number of seconds that the oldest due delivery of an enabled webhook has waited; 0 if no delivery is due. */
 export async function measureOldestDelivery(sql: Sql): Promise<number> {
   return onlyValue(sql<[{ seconds: number }]>`
     select coalesce(extract(epoch from now() - min(due_at)), 0)::float8 as seconds

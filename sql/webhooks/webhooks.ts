@@ -1,13 +1,13 @@
 /**
- * Tables `webhooks` and `webhook_retired_secrets`: the addresses that organizations have events delivered to, and replaced
- * secrets, which sign beside the current one for a day.
+ * Tables `webhooks` and `webhook_retired_secrets`: the URLs that receive events of an organization, and replaced secrets. A
+ * replaced secret signs for one more day, in addition to the current secret.
  */
 import type { EventType } from "../../shared/vocabulary.ts";
 import { firstRow, fragment, onlyRow, type Sql } from "../connection/pool.ts";
 
-/** Secrets of a webhook that sign beside the current one, at most. */
+/** Maximum number of replaced secrets of a webhook that still sign. */
 export const RETIRED_SECRETS_MAX = 5;
-/** How long a secret signs after it was replaced. */
+/** Number of hours for which a secret still signs after its replacement. */
 const RETIRED_SECRET_HOURS = 24;
 
 /** A webhook without its secret. */
@@ -23,7 +23,7 @@ export interface WebhookRow {
 
 const COLUMNS = ["id", "org_id", "url", "types", "disabled_at", "created_at", "updated_at"];
 
-/** Inserts a webhook that gets the events after now. Lock the organization first, to count its webhooks. */
+/** Inserts a webhook that receives events from now on. Lock the organization first, so that its webhooks can be counted. */
 export async function insertWebhook(
   sql: Sql,
   webhook: { orgId: string; url: string; types: readonly EventType[]; secret: string },
@@ -44,7 +44,7 @@ export async function listWebhooks(sql: Sql, orgId: string): Promise<WebhookRow[
     order by created_at, id`;
 }
 
-/** Returns an organization's webhook, or null. */
+/** Finds a webhook of an organization by id; null if the organization has no such webhook. */
 export async function findWebhook(sql: Sql, key: { id: string; orgId: string }): Promise<WebhookRow | null> {
   return firstRow(sql<WebhookRow[]>`
     select ${sql(COLUMNS)}
@@ -52,7 +52,7 @@ export async function findWebhook(sql: Sql, key: { id: string; orgId: string }):
     where id = ${key.id} and org_id = ${key.orgId}`);
 }
 
-/** Like `findWebhook`, and locks it against changes and deletion until the transaction ends. */
+/** Finds a webhook like `findWebhook`, and locks it against changes and deletion until the transaction ends. */
 export async function lockWebhook(tx: Sql, key: { id: string; orgId: string }): Promise<WebhookRow | null> {
   return firstRow(tx<WebhookRow[]>`
     select ${tx(COLUMNS)}
@@ -61,14 +61,15 @@ export async function lockWebhook(tx: Sql, key: { id: string; orgId: string }): 
     for no key update`);
 }
 
-/** Returns a webhook by its id alone, or null: for the job runner. */
+/** Finds a webhook of any organization by id, for the job runner; null if the webhook does not exist. */
 export async function findAnyWebhook(sql: Sql, id: string): Promise<WebhookRow | null> {
   return firstRow(sql<WebhookRow[]>`select ${sql(COLUMNS)} from webhooks where id = ${id}`);
 }
 
 /**
- * Updates the fields that are set. Enabling a disabled webhook skips the events since it was disabled; disabling it
- * gives up pending deliveries. A new URL, or enabling it again, makes pending deliveries due. Lock the webhook first.
+ * Updates the fields that are set. Enabling a disabled webhook skips the events since it was disabled. Disabling a webhook marks
+ * its pending deliveries as failed. A new URL makes pending deliveries due, and so does enabling the webhook. Lock the webhook
+ * first.
  */
 export async function updateWebhook(
   tx: Sql,
@@ -97,7 +98,7 @@ export async function updateWebhook(
   return row;
 }
 
-/** Forgets the failures of a webhook: its owner has corrected something. */
+/** Resets the failures of a webhook and makes its pending deliveries due, because its owner has changed a setting. */
 async function makePendingDue(sql: Sql, webhookId: string): Promise<void> {
   const isPending = fragment`webhook_id = ${webhookId} and status = 'pending'`;
   await sql`
@@ -114,7 +115,8 @@ async function makePendingDue(sql: Sql, webhookId: string): Promise<void> {
 }
 
 /**
- * Replaces the secret; the old one signs until `retiredUntil`. Null if too many old ones still sign. Lock the webhook first.
+ * Replaces the secret of a webhook. The old secret signs until `retiredUntil`. Returns null if too many replaced secrets still
+ * sign. Lock the webhook first.
  */
 export async function rotateWebhookSecret(
   tx: Sql,
@@ -142,7 +144,7 @@ export async function deleteWebhook(tx: Sql, id: string): Promise<void> {
   await tx`delete from webhooks where id = ${id}`;
 }
 
-/** Gives up the pending deliveries of a webhook. */
+/** Marks the pending deliveries of a webhook as failed. */
 export async function markPendingFailed(sql: Sql, webhookId: string): Promise<void> {
   await sql`
     update webhook_deliveries
