@@ -116,9 +116,9 @@ export async function listTreeReferences(
 }
 
 /**
- * Returns the tree references of the ten publications of the same line that precede each version. Each reference is returned as a
- * text of the given version's id and the reference's organization id, type, name and range. The result is limited, because other
- * publications wait for this query.
+ * Returns the tree references of up to ten publications that directly precede each version on its line. Each reference is returned
+ * as a text of the given version's id and the reference's organization id, type, name and range. The result is limited, because
+ * other publications wait for this query.
  */
 export async function listNeededBefore(sql: Sql, versions: readonly { id: string }[]): Promise<Set<string>> {
   const rows = await sql<{ needed: string }[]>`

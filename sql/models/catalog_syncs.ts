@@ -36,7 +36,9 @@ export interface CatalogSync extends SyncCounts {
 
 /** A reason to hold back a whole document. */
 export interface DocumentDoubt {
-  /** `gone`, `gone acme`, `unpriced` or `unpriced acme`. */
+  /**
+   * Kind of doubt, followed by the provider if it is about a single provider: `gone`, `gone acme`, `unpriced` or `unpriced acme`.
+   */
   code: string;
   /** The number of models that the document would remove or take the price from, such as `20 of 40`. */
   extent: string;

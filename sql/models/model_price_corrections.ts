@@ -18,8 +18,8 @@ export interface PriceCorrectionRow extends PriceCorrection {
 }
 
 /**
- * Adds a correction that is known from now on. The start of the transaction would be too early, because the transaction may have
- * waited for a lock.
+ * Adds a correction that is known from now on. `known_from` is read from the clock, because the transaction may have waited for a
+ * lock.
  */
 export async function insertPriceCorrection(
   sql: Sql,

@@ -1,6 +1,6 @@
 -- Functions for tracker tables that Citus distributes over several database machines (docs/scaling.md). Triggers fire on the
--- shards, on the machine that stores the row and has no undistributed tables. `admin tracker distribute` installs the functions.
--- `migrate` reinstalls them if they differ from this file. The functions for a single machine are in
+-- shards, on the machine that stores the row. That machine has no undistributed tables. `admin tracker distribute` installs the
+-- functions. `migrate` reinstalls them if they differ from this file. The functions for a single machine are in
 -- migrations/20261126060000_tracker_tables__functions__replace.sql.
 
 -- Returns the start of the writing transaction, which is now() on the coordinator. On a node, now() is the start of a part of the
