@@ -1,4 +1,4 @@
-/** Table `account_mails`: mails about accounts and organizations, and the links in them. The database's clock decides. */
+/** Table `account_mails`: mails about accounts and organizations, and their links. All times are those of the database's clock. */
 import {
   ACCOUNT_MAILS,
   type AccountMailKind,
@@ -8,18 +8,18 @@ import { anyRow, columnList, firstRow, firstValue, fragment, onlyRow, type Sql }
 import { type Boss, enqueueJob } from "../job_queue.ts";
 import { lockTransaction } from "../locks.ts";
 
-/** What a mail says and its link does, by kind. */
+/** The data for a mail's text and for the action of its link. The fields depend on the mail's kind. */
 export type AccountMailDetails = Readonly<Record<string, string | number | boolean | null>>;
 
 export interface NewAccountMail {
   kind: AccountMailKind;
-  /** The recipient; need not have an account. */
+  /** The recipient's address, which need not belong to an account. */
   email: string;
-  /** The account that the mail is about. Unset where the request must not reveal whether there is one. */
+  /** The account that the mail is about. Unset where the request must not reveal whether the account exists. */
   userId?: string;
   orgId?: string;
   details?: AccountMailDetails;
-  /** `network` of the request's context. */
+  /** The client's network: `network` of the request's context. */
   network?: string;
   traceparent?: string | undefined;
 }
@@ -35,25 +35,25 @@ export interface AccountMailRow {
   createdAt: string;
 }
 
-/** What counts for the hourly limit, and from when. A mail that was skipped may have been sent before, with a link. */
+/** The mails that count toward the hourly limit. A skipped mail with a link counts, because an earlier attempt may have sent it. */
 const COUNTS = fragment`not is_over_limit and (skipped_at is null or token_hash is not null)`;
 const TURN = fragment`coalesce(due_at, created_at)`;
 const COLUMNS = columnList("id, kind, email, user_id, org_id, details, network, created_at");
 
 /**
- * Queues a mail, and ends the links that it replaces. Over the hourly limit, the mail waits if its kind may; otherwise it will not
- * be sent, but one with a link, which strangers can ask for, takes the same work. Returns the row's id. Call inside the
- * transaction of the change that the mail is about.
+ * Queues a mail, ends the links that it replaces, and returns the row's id. Over the hourly limit, the mail waits if its kind
+ * allows waiting; otherwise, it is not sent. Anyone can request a mail with a link, so an unsent one takes the same work as a sent
+ * one. Call inside the transaction of the change that the mail is about.
  */
 export async function queueAccountMail(tx: Sql, boss: Boss, mail: NewAccountMail): Promise<string> {
   const { kind, email, userId = null } = mail;
   const policy: AccountMailPolicy = ACCOUNT_MAILS[kind];
-  // Simultaneous requests count each other.
+  // The lock makes simultaneous requests count each other's mails.
   await lockTransaction(tx, { name: "account_mail", id: email.toLowerCase() });
   const { id, isOverLimit } = await insertAccountMail(tx, mail, policy.hourlyMax);
   if (policy.replaces !== null) {
     const isSame = policy.replaces === "email" ? tx`lower(email) = lower(${email})` : tx`user_id = ${userId}`;
-    // Over the limit it ends itself: the time of the response must not tell whether earlier mails were sent.
+    // Over the limit, the new mail is ended instead. The response time must not reveal whether earlier mails were sent.
     const isEnded = isOverLimit ? tx`id = ${id}` : tx`kind = ${kind} and ${isSame} and id <> ${id}`;
     await tx`
       update account_mails
@@ -67,7 +67,10 @@ export async function queueAccountMail(tx: Sql, boss: Boss, mail: NewAccountMail
   return id;
 }
 
-/** Queues mails in one order, because each takes a lock of its address. Returns their ids, in that order. */
+/**
+ * Queues mails in the order of their addresses and returns their ids in that order. Each mail locks its address, so the order must
+ * be fixed.
+ */
 export async function queueAccountMails(
   tx: Sql,
   boss: Boss,
@@ -80,7 +83,7 @@ export async function queueAccountMails(
   return ids;
 }
 
-/** Returns the seconds until mails that are over the hourly limit would be sent; null if all of them will be sent. */
+/** Returns the seconds until the hourly limit allows all of these mails; null if none of them is over the limit. */
 export async function findOverLimitWait(
   tx: Sql,
   { ids, hourlyMax }: { ids: readonly string[]; hourlyMax: number },
@@ -128,8 +131,8 @@ interface OverLimitMail extends Pick<NewAccountMail, "kind" | "email" | "orgId">
 }
 
 /**
- * Lets a mail that is over the limit wait until the limit allows it, if its kind may. Returns when it will be sent; null if it
- * will not be. An organization has at most one waiting mail to an address, because its further invitations use that mail.
+ * Delays a mail over the limit until the limit allows it, if its kind allows waiting. Returns the time at which the mail will be
+ * sent; null if it will not be sent. An organization has at most one waiting mail per address: later invitations reuse that mail.
  */
 async function awaitTurn(tx: Sql, mail: OverLimitMail): Promise<string | null> {
   const { maxWaitHours }: AccountMailPolicy = ACCOUNT_MAILS[mail.kind];
@@ -138,8 +141,8 @@ async function awaitTurn(tx: Sql, mail: OverLimitMail): Promise<string | null> {
 }
 
 /**
- * Lets the last mail of the same organization that has a link, or will get one, lead to this invitation, which has replaced the
- * earlier one, for as long as a new link. Returns false if there is no such mail.
+ * Reuses the organization's last mail to the address for a new invitation, which replaces the earlier one, and restarts the
+ * lifetime of the link. The link must be valid or still to be created. Returns false if there is no such mail.
  */
 async function keepInvitationLink(tx: Sql, mailId: string): Promise<boolean> {
   const { minutes } = ACCOUNT_MAILS.invitation.link;
@@ -160,7 +163,7 @@ async function keepInvitationLink(tx: Sql, mailId: string): Promise<boolean> {
     returning last.id`);
 }
 
-/** Takes the next turn that keeps to the limit. Returns null if that is too late. */
+/** Schedules a mail for the earliest time within the limit and returns that time; null if it is more than `maxWaitHours` away. */
 async function takeFreeTurn(
   tx: Sql,
   { id, kind, email }: OverLimitMail,
@@ -183,8 +186,8 @@ async function takeFreeTurn(
 }
 
 /**
- * Takes the turn of the youngest organization, whose mail will not be sent. Returns null if no organization is younger.
- * Otherwise, anyone could take all turns with new organizations.
+ * Takes over the send time of the youngest organization's waiting mail, which is then not sent. Returns null if all waiting mails
+ * are from older organizations. Without this rule, anyone could fill all send times with new organizations.
  */
 async function takeTurnOfYounger(tx: Sql, mail: OverLimitMail): Promise<string | null> {
   const { id, kind, email, orgId = null } = mail;
@@ -197,7 +200,7 @@ async function takeTurnOfYounger(tx: Sql, mail: OverLimitMail): Promise<string |
         from account_mails m
         join organizations o on o.id = m.org_id
         where m.kind = ${kind} and lower(m.email) = lower(${email}) and ${COUNTS}
-          -- The job runner may have begun to send earlier ones.
+          -- The job runner may already be sending mails that are due earlier.
           and m.due_at > clock_timestamp() + interval '1 minute'
           and o.created_at > (select created_at from organizations where id = ${orgId})
         order by o.created_at desc, m.due_at
@@ -213,8 +216,9 @@ async function takeTurnOfYounger(tx: Sql, mail: OverLimitMail): Promise<string |
 }
 
 /**
- * Returns the milliseconds until a network, or an IPv6 /48 with all of its /64s, may ask for a mail that anyone can ask for; 0 if
- * it may now. Until the transaction ends, others of the network wait, so that simultaneous requests count each other.
+ * Returns the milliseconds until a network may request another mail of the kinds that anyone can request; 0 if it may now.
+ * `network` may be an IPv6 /48, which counts the mails of all its /64s. Other requests of the network wait until the transaction
+ * ends, so that simultaneous requests count each other.
  */
 export async function findAccountMailWait(
   tx: Sql,
@@ -233,8 +237,8 @@ export async function findAccountMailWait(
 }
 
 /**
- * Finds a mail that is still to be sent; null otherwise. It may wait for its first attempt until `expires_at`. After that, the
- * queue decides how often it is tried: each attempt makes another link, so one that has expired does not count.
+ * Finds a mail that is still to be sent; null otherwise. The first attempt must start before `expires_at`. Once a mail has a link,
+ * only the queue limits its attempts, because each attempt creates a new link.
  */
 export async function findUnsentAccountMail(sql: Sql, id: string): Promise<AccountMailRow | null> {
   return firstRow(sql<AccountMailRow[]>`
@@ -250,8 +254,8 @@ export async function findUnsentAccountMail(sql: Sql, id: string): Promise<Accou
 }
 
 /**
- * Gives a mail its link, in place of that of an earlier attempt, and returns when it ends; null if the mail is no longer
- * wanted.
+ * Sets a mail's link, which replaces the link of an earlier attempt, and returns the link's expiry. Returns null if the mail's link
+ * was used or ended meanwhile.
  */
 export async function updateAccountMailLink(
   sql: Sql,
@@ -275,8 +279,8 @@ export async function markAccountMailSent(sql: Sql, id: string): Promise<void> {
 }
 
 /**
- * Records that a mail will not be sent. False if it was sent, or if its details are others by now (`keepInvitationLink`); without
- * `details`, they do not matter.
+ * Records that a mail will not be sent. Returns false if the mail was sent, or if its stored details differ from `details`
+ * (`keepInvitationLink` may have replaced them). Without `details`, skips this comparison.
  */
 export async function markAccountMailSkipped(
   sql: Sql,
@@ -289,13 +293,13 @@ export async function markAccountMailSkipped(
     returning id`);
 }
 
-/** What a person has from a link. */
+/** Identifies a link by its kind and the hash of its token. */
 export interface AccountLink {
   kind: AccountMailKind;
   tokenHash: Buffer;
 }
 
-/** Finds the mail of a link that works; null otherwise. Changes nothing. */
+/** Finds the mail of a valid link; null if the link is not valid. Does not use up the link. */
 export async function findAccountLink(sql: Sql, link: AccountLink): Promise<AccountMailRow | null> {
   return firstRow(sql<AccountMailRow[]>`
     select ${sql(COLUMNS)}
@@ -303,7 +307,7 @@ export async function findAccountLink(sql: Sql, link: AccountLink): Promise<Acco
     where ${works(sql, link)}`);
 }
 
-/** Uses up a link; null if it does not work. Of two transactions that try at once, the second one gets null. */
+/** Uses up a link and returns its mail; null if the link is not valid. Of two concurrent transactions, the second one gets null. */
 export async function markAccountLinkUsed(sql: Sql, link: AccountLink): Promise<AccountMailRow | null> {
   return firstRow(sql<AccountMailRow[]>`
     update account_mails
@@ -321,7 +325,7 @@ function works(sql: Sql, { kind, tokenHash }: AccountLink) {
     and expires_at > clock_timestamp()`;
 }
 
-/** Forgets what a mail said, which may be the hash of a password. */
+/** Clears the details of a mail, which may contain a password hash. */
 export async function deleteAccountMailDetails(sql: Sql, id: string): Promise<void> {
   await sql`
     update account_mails
@@ -329,7 +333,7 @@ export async function deleteAccountMailDetails(sql: Sql, id: string): Promise<vo
     where id = ${id}`;
 }
 
-/** Ends the links of a kind that a user has, and mails that would bring one: those to the user's address too. */
+/** Ends a user's links of a kind, including those that unsent mails would create. Mails to the user's address are included. */
 export async function endAccountLinks(
   sql: Sql,
   links: { kind: AccountMailKind; userId: string },

@@ -1,9 +1,9 @@
-/** Table `api_keys`. Only a key's SHA-256 is compared or stored. */
+/** Table `api_keys`. Only the SHA-256 of a key is stored and compared. */
 import type { KeyKind, KeyScope, PlatformRole } from "../../shared/vocabulary.ts";
 import { firstRow, onlyRow, onlyValue, rawFragment, type Sql } from "../connection/pool.ts";
 import type { MemberKey } from "./organization_members.ts";
 
-/** A key as its owner sees it. */
+/** The fields of a key that its owner can see. */
 export interface ApiKeyRow {
   id: string;
   name: string | null;
@@ -11,7 +11,7 @@ export interface ApiKeyRow {
   prefix: string;
   kind: KeyKind;
   scope: KeyScope;
-  /** The one organization the key works for; null for all of its owner's. */
+  /** The only organization that the key works for; null if the key works for all organizations of its owner. */
   organizationId: string | null;
   /** Accurate to the minute; null if never used. */
   lastUsedAt: string | null;
@@ -30,13 +30,13 @@ export interface KeyCallerRow extends Pick<ApiKeyRow, "kind" | "scope" | "expire
   platformRole: PlatformRole;
   keyId: string;
   orgId: string | null;
-  /** Milliseconds until then. */
+  /** Milliseconds until the key expires; null if the key never expires. */
   expiresInMs: number | null;
-  /** True if `lastUsedAt` is a minute old and needs an update. */
+  /** True if `lastUsedAt` is null or more than a minute old and needs an update. */
   isUseStale: boolean;
 }
 
-/** Finds the owner of a key; null if the key is unknown, revoked or expired, or its owner is disabled. */
+/** Finds a key and its owner. Returns null if the key is unknown, revoked or expired, or if its owner is disabled. */
 export async function findKeyCaller(sql: Sql, keyHash: Buffer): Promise<KeyCallerRow | null> {
   return firstRow(sql<KeyCallerRow[]>`
     select
@@ -52,7 +52,7 @@ export async function findKeyCaller(sql: Sql, keyHash: Buffer): Promise<KeyCalle
       and u.disabled_at is null`);
 }
 
-/** Lists the keys of a user that are not revoked, including expired ones, newest first. */
+/** Lists the keys of a user that are not revoked, newest first. Expired keys are included. */
 export async function listApiKeys(sql: Sql, userId: string): Promise<ApiKeyRow[]> {
   return sql<ApiKeyRow[]>`
     select ${COLUMNS}
@@ -75,7 +75,7 @@ export interface NewApiKey extends Pick<ApiKeyRow, "kind" | "scope" | "name" | "
   keyHash: Buffer;
 }
 
-/** Stores a key by its hash; `mintApiKey` in api/http/credentials.ts creates it. */
+/** Stores the hash of a key and returns the key's row. `mintApiKey` in api/http/credentials.ts creates the key. */
 export async function insertApiKey(sql: Sql, key: NewApiKey): Promise<ApiKeyRow> {
   return onlyRow(sql<[ApiKeyRow]>`
     insert into api_keys (user_id, org_id, kind, scope, name, prefix, key_hash, expires_at)
@@ -86,7 +86,7 @@ export async function insertApiKey(sql: Sql, key: NewApiKey): Promise<ApiKeyRow>
     returning ${COLUMNS}`);
 }
 
-/** Updates `lastUsedAt` of a key, at most once a minute across all processes. */
+/** Updates a key's `lastUsedAt`, at most once a minute across all processes. */
 export async function updateApiKeyLastUsed(sql: Sql, id: string): Promise<void> {
   await sql`
     update api_keys
@@ -101,8 +101,8 @@ export interface RevokedKeyRow {
 }
 
 /**
- * Revokes a key; null if it does not exist. A revoked key keeps its `revokedAt`. With `userId`, only a key of that user that
- * is not revoked counts.
+ * Revokes a key and returns it; null if the key does not exist. A key that is already revoked keeps its `revokedAt`. With `userId`,
+ * also returns null if the key belongs to another user or is already revoked.
  */
 export async function markApiKeyRevoked(
   sql: Sql,
@@ -116,7 +116,7 @@ export async function markApiKeyRevoked(
     returning id, org_id, revoked_at`);
 }
 
-/** Revokes the keys of a user that are bound to an organization, and returns their number. */
+/** Revokes a user's keys that are bound to an organization, and returns their number. */
 export async function markBoundApiKeysRevoked(sql: Sql, { userId, orgId }: MemberKey): Promise<number> {
   const { count } = await sql`
     update api_keys

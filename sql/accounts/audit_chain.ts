@@ -1,30 +1,29 @@
 /**
- * The chain of hashes over `audit_log`: the hash of an entry is the SHA-256 of the hash before it and of the entry with its
- * position. The database computes it, in `audit_entry_hash` and `seal_audit_log`
- * (sql/migrations/20261122140400_audit_chain__create.sql).
+ * The hash chain over `audit_log`. An entry's hash is the SHA-256 of the previous hash, the entry and its position. The database
+ * computes the hashes, in `audit_entry_hash` and `seal_audit_log` (sql/migrations/20261122140400_audit_chain__create.sql).
  */
 import { onlyRow, onlyValue, type Sql } from "../connection/pool.ts";
 
 /** The newest entry of the chain. */
 export interface AuditHead {
-  /** Starts at 1; 0 while nothing is sealed. */
+  /** The position of the entry, counted from 1; 0 if no entry is sealed. */
   position: number;
-  /** Hex. */
+  /** The hash of the entry, in hex. */
   hash: string;
 }
 
-/** The two ends of the chain. */
+/** The start and the end of the chain: the last deleted and the last sealed entry. */
 export interface AuditChainRow {
-  /** The last position that retention has deleted. */
+  /** The position of the last entry that retention deleted. */
   deletedPosition: number;
-  /** Hex. */
+  /** The hash at `deletedPosition`, in hex. */
   deletedHash: string;
   sealedPosition: number;
-  /** Hex. */
+  /** The hash at `sealedPosition`, in hex. */
   sealedHash: string;
 }
 
-/** Finds the two ends of the chain. */
+/** Returns the start and the end of the chain. */
 export async function findAuditChain(sql: Sql): Promise<AuditChainRow> {
   return onlyRow(sql<[AuditChainRow]>`
     select
@@ -33,7 +32,7 @@ export async function findAuditChain(sql: Sql): Promise<AuditChainRow> {
     from audit_chain`);
 }
 
-/** Counts the unsealed entries and returns the age of the oldest. */
+/** Counts the unsealed entries and returns the time of the oldest one; null if all entries are sealed. */
 export async function findUnsealed(sql: Sql): Promise<{ count: number; oldestAt: string | null }> {
   return onlyRow(sql<[{ count: number; oldestAt: string | null }]>`
     select count(*)::int as count, min(occurred_at) as oldest_at
@@ -41,19 +40,19 @@ export async function findUnsealed(sql: Sql): Promise<{ count: number; oldestAt:
     where position is null`);
 }
 
-/** An entry for verification. */
+/** A sealed entry with the hashes for its verification. */
 export interface ChainedEntryRow {
   id: number;
   occurredAt: string;
   position: number;
-  /** Hex, like the others. */
+  /** The hash of the previous entry. All hashes are in hex. */
   previousHash: string;
   hash: string;
-  /** The hash computed from the row. */
+  /** The hash that the database computes from the current row. */
   computedHash: string;
 }
 
-/** Lists the next entries of the chain after a position, in order. */
+/** Lists the entries after a position, in the order of the chain. */
 export async function listChainedEntries(
   sql: Sql,
   page: { after: number; limit: number },
@@ -69,15 +68,16 @@ export async function listChainedEntries(
 }
 
 /**
- * Seals up to `limit` committed entries, oldest first, and returns their number; 0 while another process is sealing.
+ * Seals up to `limit` committed entries, oldest first, and returns their number. Returns 0 while another process is sealing
+ * entries.
  */
 export async function sealAuditLog(sql: Sql, limit: number): Promise<number> {
   return onlyValue(sql<[{ sealed: number }]>`select seal_audit_log(${limit}) as sealed`);
 }
 
 /**
- * Deletes up to `limit` sealed entries that are older than `days`, oldest first, and returns their number. The database
- * keeps every entry for 400 days, whatever `days` is.
+ * Deletes up to `limit` sealed entries that are older than `days`, oldest first, and returns their number. The database keeps every
+ * entry for 400 days, even if `days` is lower.
  */
 export async function deleteOldAuditEntries(
   sql: Sql,

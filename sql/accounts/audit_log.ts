@@ -1,44 +1,44 @@
-/** Table `audit_log`: who did what, when, from where, by which request. Append-only. */
+/** Table `audit_log`: an append-only log of actions with their actor, time, client address and request. */
 import { ApiError } from "../../shared/errors.ts";
 import type { AuditActorType } from "../../shared/vocabulary.ts";
 import { type Sql, tableRows } from "../connection/pool.ts";
 import { type IdempotencyKey, markIdempotencyKeyApplied } from "./idempotency_keys.ts";
 
 export interface AuditEntry {
-  /** `operator` is the admin command line, `service` a job or a schedule, `anonymous` a failed sign-in. */
+  /** `operator`: the admin command line. `service`: a job or a schedule. `anonymous`: a failed sign-in. */
   actorType: AuditActorType;
   actorUserId?: string | null;
-  /** Id of the key or session that was used. */
+  /** The id of the key or session that the actor used. */
   credentialId?: string | null;
   /** `<noun>.<verb>`, such as `org.create`. */
   action: string;
   subject: { type: string; id: string };
   orgId?: string | null;
-  /** The service's own id of the request. */
+  /** The service's own id for the request. */
   requestId?: string | null;
   /** The client's `X-Request-Id`. */
   clientRequestId?: string | null;
   /** The client's address. */
   address?: string | null;
   userAgent?: string | null;
-  /** The request's `Idempotency-Key`. The entry claims it for its transaction. */
+  /** The request's `Idempotency-Key`. Inserting the entry claims the key for the transaction. */
   idempotencyKey?: IdempotencyKey | null;
-  /** What changed, for people. Never a secret. */
+  /** Details of the change, for people to read. They must not contain secrets. */
   details?: Readonly<Record<string, string | number | boolean | null>>;
 }
 
-/** Actor and request: the fields that all entries of a request share. */
+/** The fields that all entries of a request share. */
 export type AuditActor = Omit<AuditEntry, "action" | "subject" | "orgId" | "details">;
 
 /**
- * Adds one entry. Call it inside the transaction of the change. Throws IDEMPOTENCY_IN_PROGRESS, to roll the change
- * back, if a retry has taken over the request's idempotency key.
+ * Adds one entry. Call it inside the transaction of the change. Throws IDEMPOTENCY_IN_PROGRESS if a retry has taken over the
+ * request's idempotency key; the error rolls back the change.
  */
 export async function insertAuditEntry(sql: Sql, entry: AuditEntry): Promise<void> {
   await insertAuditEntries(sql, [entry]);
 }
 
-/** Adds several entries in order with one statement; otherwise like `insertAuditEntry`. */
+/** Adds several entries, in order, with one statement. Otherwise works like `insertAuditEntry`. */
 export async function insertAuditEntries(sql: Sql, entries: readonly AuditEntry[]): Promise<void> {
   await auditInsert(sql, entries);
   const [entry] = entries;
@@ -46,7 +46,8 @@ export async function insertAuditEntries(sql: Sql, entries: readonly AuditEntry[
 }
 
 /**
- * Claims the idempotency key for a change whose own statement adds the entry. Call it first, in the same transaction.
+ * Claims the idempotency key of an entry that the change's own statement inserts. Call it before that statement, in the same
+ * transaction.
  */
 export async function claimKeyOf(tx: Sql, entry: AuditEntry): Promise<void> {
   const { idempotencyKey, requestId, subject } = entry;
@@ -55,7 +56,7 @@ export async function claimKeyOf(tx: Sql, entry: AuditEntry): Promise<void> {
   if (!isOurs) throw new ApiError("IDEMPOTENCY_IN_PROGRESS");
 }
 
-/** Returns the statement of `insertAuditEntries`, for the `with` clause of a change. */
+/** Returns the insert statement of `insertAuditEntries`, for the `with` clause of another statement. */
 export function auditInsert(sql: Sql, entries: readonly AuditEntry[]) {
   const rows = entries.map(({ idempotencyKey: _, subject, ...entry }) => {
     return { ...entry, subjectType: subject.type, subjectId: subject.id };
@@ -72,12 +73,12 @@ export function auditInsert(sql: Sql, entries: readonly AuditEntry[]) {
 }
 
 export interface AuditEntryRow {
-  /** Increasing; the cursor of pages. */
+  /** Increases with each entry and serves as the page cursor. */
   id: number;
   occurredAt: string;
   actorType: AuditActorType;
   actorUserId: string | null;
-  /** Null if the user is deleted. */
+  /** Null if the actor has no user account or the account is deleted. */
   actorUsername: string | null;
   credentialId: string | null;
   action: string;
@@ -94,9 +95,9 @@ export interface AuditEntryRow {
 export interface AuditFilter {
   orgId?: string | undefined;
   actorUserId?: string | undefined;
-  /** Entries from this instant on. */
+  /** Lists only entries at or after this time. */
   since?: string | undefined;
-  /** Entries older than the one with this id. */
+  /** Lists only entries with a lower id. */
   beforeId?: number | undefined;
   limit: number;
 }

@@ -1,13 +1,15 @@
-/** Table `factor_challenges`: sign-ins and new factors that wait a few minutes for their second step. */
+/** Table `factor_challenges`: sign-ins, session checks and new factors whose second step is pending. They expire within minutes. */
 import { firstRow, onlyValue, type Sql } from "../connection/pool.ts";
 import type { UserWithPassword } from "./users.ts";
 
-/** Minutes for the second step of what a session begins. Adding TOTP has more: an authenticator app may have to be installed. */
+/**
+ * Minutes within which a session must complete the second step. TOTP has more, because the user may have to install an app first.
+ */
 const SESSION_MINUTES = { verify: 5, add_passkey: 5, add_totp: 15 } as const;
 
 type SessionPurpose = keyof typeof SESSION_MINUTES;
 
-/** The user of a sign-in whose password was right. */
+/** A user who has entered the right password and must still present a second factor. */
 export interface PendingUser extends UserWithPassword {
   challengeId: string;
 }
@@ -15,12 +17,12 @@ export interface PendingUser extends UserWithPassword {
 export interface NewPendingSignIn {
   userId: string;
   tokenHash: Buffer;
-  /** What the password was compared with. */
+  /** The hash that the password was checked against. */
   passwordHash: string;
   minutes: number;
 }
 
-/** Stores a sign-in by the hash of its token, and returns when it expires. */
+/** Stores a pending sign-in with the hash of its token, and returns its expiry. */
 export async function insertPendingSignIn(sql: Sql, signIn: NewPendingSignIn): Promise<string> {
   return onlyValue(sql<[{ expiresAt: string }]>`
     insert into factor_challenges (user_id, purpose, token_hash, password_digest, expires_at)
@@ -32,8 +34,8 @@ export async function insertPendingSignIn(sql: Sql, signIn: NewPendingSignIn): P
 }
 
 /**
- * Finds the user of a sign-in by its token; null if it is unknown, used or expired, or the user is disabled or has another
- * password by now.
+ * Finds the user of a pending sign-in by its token. Returns null if the token is unknown, used or expired, if the user is disabled,
+ * or if the password has changed since.
  */
 export async function findPendingUser(sql: Sql, tokenHash: Buffer): Promise<PendingUser | null> {
   return firstRow(sql<PendingUser[]>`
@@ -48,7 +50,7 @@ export async function findPendingUser(sql: Sql, tokenHash: Buffer): Promise<Pend
       and u.disabled_at is null`);
 }
 
-/** Finds and locks a pending sign-in; null if it is used or expired. Call it inside a transaction. */
+/** Finds and locks a pending sign-in; null if the sign-in is used or expired. Call it inside a transaction. */
 export async function lockPendingSignIn(
   sql: Sql,
   id: string,
@@ -60,7 +62,7 @@ export async function lockPendingSignIn(
     for update`);
 }
 
-/** Sets the challenge that a passkey must sign, in place of an earlier one. */
+/** Sets the hash of the challenge that a passkey must sign. The hash replaces that of an earlier challenge. */
 export async function updateChallengeHash(
   sql: Sql,
   challenge: { id: string; challengeHash: Buffer | null },
@@ -71,7 +73,7 @@ export async function updateChallengeHash(
     where id = ${challenge.id}`;
 }
 
-/** Counts a wrong try, and deletes the challenge after the last try that it allows. */
+/** Counts a failed attempt, and deletes the challenge once `limit` attempts have failed. */
 export async function countWrongTry(sql: Sql, challenge: { id: string; limit: number }): Promise<void> {
   await sql`
     with tried as (
@@ -84,7 +86,7 @@ export async function countWrongTry(sql: Sql, challenge: { id: string; limit: nu
     where id = ${challenge.id} and not exists (select from tried)`;
 }
 
-/** Deletes a challenge: it is used. */
+/** Deletes a challenge that has been used. */
 export async function deleteChallenge(sql: Sql, id: string): Promise<void> {
   await sql`
     delete from factor_challenges
@@ -99,7 +101,7 @@ export interface NewSessionChallenge {
   secret?: Uint8Array;
 }
 
-/** Stores what a session has begun, in place of what it had begun before, and returns when it expires. */
+/** Stores a session's challenge, which replaces an earlier one of the same purpose, and returns its expiry. */
 export async function upsertSessionChallenge(sql: Sql, challenge: NewSessionChallenge): Promise<string> {
   const { userId, sessionId, purpose, challengeHash = null, secret = null } = challenge;
   return onlyValue(sql<[{ expiresAt: string }]>`
@@ -118,11 +120,11 @@ export interface SessionChallengeRow {
   id: string;
   challengeHash: Uint8Array | null;
   secret: Uint8Array | null;
-  /** Milliseconds since the epoch, by the database's clock. */
+  /** The database's time in milliseconds since the epoch. */
   nowMs: number;
 }
 
-/** Finds and locks what a session has begun; null if it is used or expired. Call it inside a transaction. */
+/** Finds and locks a session's challenge; null if the challenge is used or expired. Call it inside a transaction. */
 export async function lockSessionChallenge(
   sql: Sql,
   key: { sessionId: string; purpose: SessionPurpose },

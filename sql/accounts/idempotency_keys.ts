@@ -1,15 +1,15 @@
-/** Table `idempotency_keys`: requests that a client may repeat without repeating their effect. */
+/** Table `idempotency_keys`: requests that clients can retry without repeating their effect. */
 import type { OrgRole } from "../../shared/vocabulary.ts";
 import { firstRow, type Sql } from "../connection/pool.ts";
 
-/** Keys of different callers are independent. */
+/** Identifies an idempotency key. Different callers can use the same key independently. */
 export interface IdempotencyKey {
   /** The user's id, or the network address of an anonymous caller. */
   caller: string;
   key: string;
 }
 
-/** The request that claims a key. */
+/** A request that claims a key. */
 export interface IdempotentRequest extends IdempotencyKey {
   requestId: string;
 }
@@ -23,20 +23,24 @@ export interface StoredResponse {
 /** The outcome of the first request with a key. */
 export interface IdempotencyRecord {
   fingerprint: Uint8Array;
-  /** Null until there is a response, or if it is not stored. */
+  /** Null until the request has a response, or if the response is not stored. */
   response: StoredResponse | null;
-  /** The subject of its write; null if it wrote nothing or is running. */
+  /** The subject of the request's write; null if the request has not committed a write. */
   subject: { type: string; id: string } | null;
   isLocked: boolean;
-  /** The organization of the response, and the caller's role at that time. Null without one, and if the caller was no member. */
+  /**
+   * The response's organization and the caller's role in it at that time. Null if the response has no organization or the caller
+   * was not a member.
+   */
   membership: { orgId: string; role: OrgRole } | null;
 }
 
 /**
- * Claims a key for a request. False if another request has it: one that is running, or one that responded or wrote
- * something in the last 24 hours. A request that died before it wrote anything loses the key when its lock ends. It
- * waits for no row: the transaction of a write holds the row of its key. That is why it looks before it inserts:
- * `on conflict do nothing` alone would wait for a changed row.
+ * Claims a key for a request. Returns false if another request with the key is still running, or has responded or written something
+ * in the last 24 hours. A request that crashed before its write loses the key to a retry when its lock expires.
+ *
+ * Never waits for a row lock, although the transaction of a write locks the row of its key. `on conflict do nothing` alone would
+ * wait for a row that is being changed, so the statement first checks whether the key exists.
  */
 export async function claimIdempotencyKey(
   sql: Sql,
@@ -84,7 +88,7 @@ export async function claimIdempotencyKey(
   return count > 0;
 }
 
-/** Finds a key that another request has claimed; null if it has been released. */
+/** Finds a key that another request has claimed; null if the key has been released. */
 export async function findIdempotencyKey(
   sql: Sql,
   { caller, key }: IdempotencyKey,
@@ -102,8 +106,8 @@ export async function findIdempotencyKey(
 }
 
 /**
- * Records that the request writes, in the transaction of the write. False if a retry has taken over the key: then roll
- * back, because the retry writes.
+ * Records a request's write, in the transaction of the write. Returns false if a retry has taken over the key. The caller must then
+ * roll back, because the retry makes the write.
  */
 export async function markIdempotencyKeyApplied(
   tx: Sql,
@@ -119,8 +123,8 @@ export async function markIdempotencyKeyApplied(
 }
 
 /**
- * Stores the response if the caller has fewer than `maxKeys` keys. A large response is stored only while the caller's
- * large responses total less than `maxLargeBytes`. Otherwise a repeated request learns only what was written.
+ * Stores a response if the caller has at most `maxKeys` keys, including this one. A large response is stored only while the
+ * caller's large responses total less than `maxLargeBytes`. Without a stored response, a retry gets only the subject of the write.
  */
 export async function storeIdempotentResponse(
   sql: Sql,
@@ -155,7 +159,10 @@ export async function storeIdempotentResponse(
   if (count === 0) await releaseIdempotencyKey(sql, request);
 }
 
-/** Ends a request whose response is not stored: a retry runs if nothing was written, and otherwise learns what was. */
+/**
+ * Releases the key of a request whose response is not stored. A retry then runs if the request wrote nothing; otherwise, the retry
+ * gets the subject of the write.
+ */
 export async function releaseIdempotencyKey(
   sql: Sql,
   { caller, key, requestId }: IdempotentRequest,

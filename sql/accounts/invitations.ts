@@ -1,4 +1,4 @@
-/** Table `organization_invitations`. Their links are in `account_mails`. */
+/** Table `organization_invitations`. The links of invitations are in `account_mails`. */
 import type { OrgRole } from "../../shared/vocabulary.ts";
 import {
   anyRow,
@@ -14,18 +14,18 @@ import type { MemberKey } from "./organization_members.ts";
 
 export interface InvitationRow {
   id: string;
-  /** In lower case. */
+  /** The invited address, in lower case. */
   email: string;
   role: OrgRole;
-  /** Username of its sender. */
+  /** The sender's username. */
   invitedBy: string;
   createdAt: string;
   expiresAt: string;
 }
 
 /**
- * The pending invitations: neither accepted, revoked nor expired, and their senders may still invite: they are owners, or
- * admins who invite no owner, and their accounts are enabled.
+ * Selects the pending invitations: not accepted, revoked or expired, and from a sender who may still invite. The sender needs an
+ * enabled account and the role owner, or the role admin if the invited role is not owner.
  */
 function pendingInvitations(sql: Sql) {
   return sql`
@@ -40,7 +40,7 @@ function pendingInvitations(sql: Sql) {
       and u.disabled_at is null`;
 }
 
-/** Returns true if any organization has invited this address, in any case, and the invitation is pending. */
+/** Returns true if any organization has a pending invitation for an address, ignoring case. */
 export async function existsPendingInvitation(sql: Sql, email: string): Promise<boolean> {
   return anyRow(sql`${pendingInvitations(sql)} and i.email = lower(${email}) limit 1`);
 }
@@ -54,8 +54,8 @@ export async function listPendingInvitations(sql: Sql, orgId: string): Promise<I
 }
 
 /**
- * Revokes what has invited the address of a user, and what the user has sent. Call it inside a transaction that has locked
- * the organization, when the user stops being a member.
+ * Revokes the invitations that a user has received from or sent for an organization. Call it when the user stops being a member,
+ * inside a transaction that has locked the organization.
  */
 export async function revokeInvitationsOf(tx: Sql, { orgId, userId }: MemberKey): Promise<void> {
   const address = fragment`(select lower(email) from users where id = ${userId})`;
@@ -63,8 +63,8 @@ export async function revokeInvitationsOf(tx: Sql, { orgId, userId }: MemberKey)
 }
 
 /**
- * Revokes what a member has sent to these roles, so that the links stay dead if the member may invite again. Call it inside
- * a transaction that has locked the organization.
+ * Revokes the invitations that a member has sent for these roles. Their links then stay invalid even if the member regains the
+ * right to invite. Call it inside a transaction that has locked the organization.
  */
 export async function revokeSentInvitations(
   tx: Sql,
@@ -74,7 +74,9 @@ export async function revokeSentInvitations(
   await revoke(tx, sent);
 }
 
-/** Revokes what a user has sent to any organization. Call it inside a transaction that has disabled the account. */
+/**
+ * Revokes the invitations that a user has sent for any organization. Call it inside a transaction that has disabled the account.
+ */
 export async function revokeAllSentInvitations(tx: Sql, userId: string): Promise<void> {
   await revoke(tx, fragment`invited_by = ${userId}`);
 }
@@ -86,7 +88,7 @@ async function revoke(tx: Sql, invitations: Fragment): Promise<void> {
     where ${invitations} and accepted_at is null and revoked_at is null`;
 }
 
-/** Finds the role of the pending invitation of an address; null without one. */
+/** Finds the role in the pending invitation for an address; null if no invitation is pending. */
 export async function findInvitedRole(
   sql: Sql,
   { orgId, email }: { orgId: string; email: string },
@@ -97,8 +99,8 @@ export async function findInvitedRole(
 }
 
 /**
- * Inserts an invitation of a user (`invitedBy`) to an address in any case, and revokes an earlier one of the address. Call it
- * inside a transaction that has locked the organization.
+ * Inserts an invitation from the user `invitedBy`, and revokes the organization's earlier invitation for the address. Stores the
+ * address in lower case. Call it inside a transaction that has locked the organization.
  */
 export async function insertInvitation(
   tx: Sql,
@@ -117,14 +119,14 @@ export interface InvitationOffer extends InvitationRow {
   orgName: string;
 }
 
-/** Finds a pending invitation; null if there is none with this id. */
+/** Finds a pending invitation by its id; null if there is none. */
 export async function findPendingInvitation(sql: Sql, id: string): Promise<InvitationOffer | null> {
   return findOffer(sql, fragment`${id}`);
 }
 
 /**
- * Finds the pending invitation that a mail leads to; null without one. A single statement, because another invitation may take
- * its place at any time (`keepInvitationLink`).
+ * Finds the pending invitation that a mail links to; null if there is none. Uses a single statement, because `keepInvitationLink`
+ * may point the mail to another invitation at any time.
  */
 export async function findMailedInvitation(sql: Sql, mailId: string): Promise<InvitationOffer | null> {
   return findOffer(
@@ -142,7 +144,7 @@ async function findOffer(sql: Sql, id: Fragment): Promise<InvitationOffer | null
     join organizations o on o.id = p.org_id`);
 }
 
-/** Returns true if the account has the address of the invitation. */
+/** Returns true if the user's address is `email`, ignoring case. */
 export async function isInvited(sql: Sql, key: { userId: string; email: string }): Promise<boolean> {
   return anyRow(sql`
     select
@@ -150,7 +152,7 @@ export async function isInvited(sql: Sql, key: { userId: string; email: string }
     where id = ${key.userId} and lower(email) = lower(${key.email})`);
 }
 
-/** Counts the pending invitations of an organization, without the one of `exceptEmail`. */
+/** Counts the pending invitations of an organization, except the one for `exceptEmail`. */
 export async function countPendingInvitations(
   sql: Sql,
   key: { orgId: string; exceptEmail: string },
@@ -161,7 +163,7 @@ export async function countPendingInvitations(
       and i.org_id = ${key.orgId} and i.email <> lower(${key.exceptEmail})) as pending`);
 }
 
-/** Returns the seconds until the user may invite again, with at most `limit` invitations an hour; 0 if they may now. */
+/** Returns the seconds until the user may send another invitation; 0 if they may now. `limit` is the maximum number per hour. */
 export async function findInvitationWait(
   sql: Sql,
   { userId, limit }: { userId: string; limit: number },
@@ -176,7 +178,10 @@ export async function findInvitationWait(
   return Math.max(0, row?.seconds ?? 0);
 }
 
-/** Accepts an invitation; false if it has been revoked, as when its sender's account is disabled at the same time. */
+/**
+ * Marks an invitation as accepted. Returns false if it was revoked, for example because its sender's account was disabled
+ * meanwhile.
+ */
 export async function markInvitationAccepted(tx: Sql, id: string): Promise<boolean> {
   return anyRow(tx`
     update organization_invitations

@@ -1,16 +1,19 @@
 /**
- * Table `login_attempts`: limits on sign-in attempts. They protect passwords, so they count for all processes together,
- * in a sliding window of sixty seconds.
+ * Table `login_attempts`: limits on sign-in attempts, which protect passwords. All processes share the limits. The sliding window
+ * is 60 seconds.
  */
 import { anyRow, type Sql } from "../connection/pool.ts";
 
-/** The subject of a limit: the network of an attempt, its IPv6 /48, or the email (ignoring case) with its network. */
+/** The subject of a limit: the client's network, its IPv6 /48, or an email address (ignoring case) together with the network. */
 export interface LoginSubject {
   kind: "address" | "site" | "account";
   value: string;
 }
 
-/** PostgreSQL lowers the case, exactly as for the unique index on emails. */
+/**
+ * Returns an expression for the SHA-256 of a text in lower case. PostgreSQL lowercases it, exactly as in the unique index on
+ * emails.
+ */
 export function loginHash(sql: Sql, text: string) {
   return sql`sha256(convert_to(lower(${text}), 'UTF8'))`;
 }
@@ -33,13 +36,13 @@ export async function findLoginWaitMs(
   return Math.max(0, row?.waitMs ?? 0);
 }
 
-/** Counts a sign-in attempt; false, without counting, if there were `limit` in the last minute. */
+/** Counts a sign-in attempt and returns true. Returns false without counting if there were `limit` attempts in the last minute. */
 export async function insertLoginAttempt(
   sql: Sql,
   attempt: { subject: LoginSubject; limit: number },
 ): Promise<boolean> {
-  // The conflicting row is locked first and then read, so that simultaneous attempts see each other. The clock, not
-  // now(): an attempt that waited for the lock comes after the one it waited for.
+  // The conflicting row is locked before it is read, so simultaneous attempts count each other. Each attempt is recorded with
+  // clock_timestamp() and not now(), because an attempt that waited for the lock must be later than the one that held it.
   const recent = sql`
     select at from unnest(a.attempted_at) at where at > clock_timestamp() - interval '1 minute'`;
   return anyRow(sql`

@@ -1,24 +1,24 @@
 /**
- * Tables `login_account_attempts` and `login_waits`: slow down guesses at one account from many networks. Beyond the
- * limit, each network waits before each attempt: 1 s at first, doubled by each attempt of any network, up to 15
+ * Tables `login_account_attempts` and `login_waits`: delays against password guessing at one account from many networks. Beyond the
+ * limit, a network must wait before each attempt. The wait starts at 1 s and doubles with each attempt from any network, up to 15
  * minutes.
  */
 import { anyRow, type Sql } from "../connection/pool.ts";
 import { loginHash } from "./login_attempts.ts";
 
-/** An account is forgotten after 10 idle minutes per attempt, at most a day. */
+/** The condition for resetting an account's count: 10 minutes without an attempt for each counted attempt, at most a day. */
 export const FORGOTTEN_ACCOUNT = `login_account_attempts.last_attempt_at
   < clock_timestamp() - least(login_account_attempts.attempts, 144) * interval '10 minutes'`;
 
 export interface DelayedAttempt {
-  /** What is guessed at: an address, or the session that guesses. */
+  /** The target of the guesses: an email address, or the session from which the password is guessed. */
   account: string;
   network: string;
-  /** Attempts per account without a delay. */
+  /** The number of attempts per account without a delay. */
   limit: number;
 }
 
-/** Counts an attempt if the account had fewer than `limit` recently; otherwise false, without counting. */
+/** Counts an attempt and returns true if the account's count is below `limit`. Otherwise returns false without counting. */
 export async function insertUndelayedAttempt(sql: Sql, { account, limit }: DelayedAttempt): Promise<boolean> {
   const forgotten = sql.unsafe(FORGOTTEN_ACCOUNT);
   return anyRow(sql`
@@ -30,7 +30,7 @@ export async function insertUndelayedAttempt(sql: Sql, { account, limit }: Delay
     returning account_hash`);
 }
 
-/** Counts an attempt of a network that has waited long enough; otherwise false, and the network starts waiting. */
+/** Counts an attempt and returns true if the network has waited long enough. Otherwise returns false and makes the network wait. */
 export async function insertDelayedAttempt(sql: Sql, attempt: DelayedAttempt): Promise<boolean> {
   const { account, network, limit } = attempt;
   const subjectHash = loginHash(sql, `${network} ${account}`);
@@ -56,7 +56,7 @@ export async function insertDelayedAttempt(sql: Sql, attempt: DelayedAttempt): P
   return false;
 }
 
-/** Doubles with each of `a.attempts` beyond the limit. */
+/** Returns the delay as an interval, which doubles with each attempt (`a.attempts`) beyond the limit. */
 function delayOf(sql: Sql, limit: number) {
   return sql`least(900, 2 ^ least(10, greatest(0, a.attempts - ${limit}::int))) * interval '1 second'`;
 }

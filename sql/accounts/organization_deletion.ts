@@ -1,4 +1,4 @@
-/** The deletion of an organization: an owner schedules it and can cancel it until then; the sweep carries it out. */
+/** Deletion of organizations. An owner schedules it and can cancel it until it is due. A background job then carries it out. */
 import { firstRow, firstValue, type Sql } from "../connection/pool.ts";
 import { insertDefinitionEvents } from "../events/events.ts";
 import type { Boss } from "../job_queue.ts";
@@ -6,10 +6,12 @@ import { type AccountMailDetails, queueAccountMails } from "./account_mails.ts";
 import type { OrgRow } from "./orgs.ts";
 import { findUser } from "./users.ts";
 
-/** Days from the request of an owner until an organization is deleted. It can be restored until then. */
+/** Days between an owner's request and the deletion of an organization. The organization can be restored until then. */
 export const ORG_RESTORE_DAYS = 7;
 
-/** Sets when an organization is deleted; null if that is set already, or it is deleted. */
+/**
+ * Schedules the deletion of an organization and returns its time. Returns null if the organization is deleted or already scheduled.
+ */
 export async function updateOrgDeletesAt(sql: Sql, orgId: string): Promise<string | null> {
   return firstValue(sql<{ deletesAt: string }[]>`
     update organizations
@@ -18,7 +20,7 @@ export async function updateOrgDeletesAt(sql: Sql, orgId: string): Promise<strin
     returning deletes_at`);
 }
 
-/** Cancels the deletion of an organization; false if none is scheduled, or it is deleted. */
+/** Cancels the deletion of an organization. Returns false if no deletion is scheduled or the organization is deleted. */
 export async function markOrgRestored(sql: Sql, orgId: string): Promise<boolean> {
   const { count } = await sql`
     update organizations
@@ -30,8 +32,8 @@ export async function markOrgRestored(sql: Sql, orgId: string): Promise<boolean>
 export type DueOrgRow = Pick<OrgRow, "id" | "slug" | "name">;
 
 /**
- * Locks an organization whose deletion is due; null if there is none, or if other transactions have locked them all. An
- * owner who tries to restore it at the same time waits, and is too late. Call inside a transaction.
+ * Finds and locks an organization whose deletion is due. Returns null if no deletion is due, or if other transactions have locked
+ * all due organizations. An owner's concurrent restore waits for the lock and is then too late. Call inside a transaction.
  */
 export async function lockDueOrg(tx: Sql): Promise<DueOrgRow | null> {
   return firstRow(tx<DueOrgRow[]>`
@@ -44,16 +46,16 @@ export async function lockDueOrg(tx: Sql): Promise<DueOrgRow | null> {
 }
 
 export interface DeletedOrg {
-  /** Export jobs that were queued or running. */
+  /** Ids of the export jobs that were queued or running. */
   jobIds: string[];
   members: number;
   projects: number;
 }
 
 /**
- * Deletes an organization: its members, keys, webhooks, projects and drafts. Its private definitions become invisible.
- * Published ones stay, because others depend on them, and say that they are deprecated. Its exports expire. Call inside a
- * transaction that has locked it.
+ * Deletes an organization with its members, keys, webhooks, projects and drafts. Private definitions become invisible. Published
+ * definitions stay, because others depend on them, but are deprecated. Finished exports expire. Call inside a transaction that has
+ * locked the organization.
  */
 export async function markOrgDeleted(tx: Sql, orgId: string): Promise<DeletedOrg> {
   await tx`
@@ -84,14 +86,14 @@ export async function markOrgDeleted(tx: Sql, orgId: string): Promise<DeletedOrg
       finished_at = now(), waiting_for = null, retry_at = null
     where org_id = ${orgId} and status in ('queued', 'running')
     returning id`;
-  // Last, as writers lock what they change before their membership; otherwise the two could wait for each other.
+  // Members are deleted last. Writers lock the rows that they change before their membership, so any other order could deadlock.
   const { count: members } = await tx`delete from organization_members where org_id = ${orgId}`;
-  // Those of writers whose membership the last statement waited for.
+  // Deletes drafts that were committed while the last statement waited for their writers' memberships.
   await deleteDrafts(tx, orgId);
   return { jobIds: jobs.map(({ id }) => id), members, projects };
 }
 
-/** Deletes an organization's drafts and the lines that have no version then, which count no more as forks of their sources. */
+/** Deletes an organization's drafts, and its lines without a version. Deleted lines no longer count as forks of their sources. */
 async function deleteDrafts(tx: Sql, orgId: string): Promise<void> {
   await tx`
     delete from definitions
@@ -115,18 +117,18 @@ async function deleteDrafts(tx: Sql, orgId: string): Promise<void> {
 
 interface DeletionNotice {
   org: DueOrgRow;
-  /** The recipients. */
+  /** The owners who receive the notice. */
   owners: readonly { id: string; email: string }[];
-  /** Who did it; null for an operator or the service. */
+  /** The user who made the change; null for an operator or the service. */
   actorUserId: string | null;
-  /** The key of a text in jobs/account_mail/deletion_notice.ts. */
+  /** The key of the notice's text in jobs/account_mail/deletion_notice.ts. */
   about: string;
   details?: AccountMailDetails | undefined;
 }
 
 /**
- * Queues the mails and returns their ids. Call at the end of the transaction of the change, because it locks the recipients'
- * addresses.
+ * Queues a deletion notice to each owner and returns the mails' ids. Call at the end of the transaction of the change, because it
+ * locks the owners' addresses.
  */
 export async function queueDeletionNotices(
   tx: Sql,

@@ -18,7 +18,7 @@ export interface MembershipRow extends Pick<OrgRow, "slug" | "name" | "isPersona
   orgId: string;
   role: OrgRole;
   tier: SubscriptionTier;
-  /** Whether sessions without a second factor see nothing of the organization. */
+  /** Whether the organization is hidden from sessions without a second factor. */
   requireSecondFactor: boolean;
 }
 
@@ -31,12 +31,12 @@ function membershipsOf(sql: Sql, userId: string) {
     where m.user_id = ${userId} and o.deleted_at is null`;
 }
 
-/** Finds a user's membership in an organization; null if there is none. */
+/** Finds a user's membership in an organization; null if the user is not a member. */
 export async function findMembership(sql: Sql, key: MemberKey): Promise<MembershipRow | null> {
   return firstRow(sql<MembershipRow[]>`${membershipsOf(sql, key.userId)} and o.id = ${key.orgId}`);
 }
 
-/** Finds a user's membership by the organization's slug; null if there is none. */
+/** Finds a user's membership by the organization's slug; null if the user is not a member. */
 export async function findMembershipBySlug(
   sql: Sql,
   key: { userId: string; slug: string },
@@ -44,22 +44,24 @@ export async function findMembershipBySlug(
   return firstRow(sql<MembershipRow[]>`${membershipsOf(sql, key.userId)} and o.slug = ${key.slug}`);
 }
 
-/** Finds a user's membership in their personal organization; null if there is none. */
+/** Finds a user's membership in their own personal organization; null if there is none. */
 export async function findPersonalMembership(sql: Sql, userId: string): Promise<MembershipRow | null> {
-  // The user may also be a member of another user's personal organization, but not its owner.
+  // The user may also be a member of another user's personal organization, but cannot be its owner.
   return firstRow(sql<MembershipRow[]>`
     ${membershipsOf(sql, userId)} and o.is_personal and m.role = 'owner'
     order by o.created_at, o.id
     limit 1`);
 }
 
-/** A membership in an organization that has a definition of this name. */
+/** A membership in an organization that has a definition with this type and name. */
 export interface NamedMembershipRow extends MembershipRow {
   type: DefinitionType;
   definitionName: string;
 }
 
-/** Lists a user's memberships in organizations that have a definition of one of these names, by name and slug. */
+/**
+ * Lists a user's memberships in organizations that have a definition with one of these names. Orders them by name, type and slug.
+ */
 export async function listMembershipsByName(
   sql: Sql,
   { userId, names }: { userId: string; names: readonly { type: DefinitionType; name: string }[] },
@@ -77,7 +79,7 @@ export async function listMembershipsByName(
     order by l.name, l.type, m.slug`;
 }
 
-/** Lists all memberships of a user, by the organization's slug. */
+/** Lists all memberships of a user, ordered by the organization's slug. */
 export async function listMemberships(sql: Sql, userId: string): Promise<MembershipRow[]> {
   return sql<MembershipRow[]>`${membershipsOf(sql, userId)} order by o.slug`;
 }
@@ -91,9 +93,9 @@ export async function findMemberRole(sql: Sql, key: MemberKey): Promise<OrgRole 
 }
 
 /**
- * Finds the role as `findMemberRole` does, and keeps it from changing until the transaction ends. Call it after every lock of
- * the organization and of what the transaction changes, and after inserts that refer to the organization: changes of
- * members and the deletion of organizations lock in this order.
+ * Finds a role like `findMemberRole` and locks the membership until the transaction ends. Call it after all locks of the
+ * organization and of the rows that the transaction changes, and after inserts that refer to the organization. Membership changes
+ * and organization deletions take their locks in this order.
  */
 export async function lockMemberRole(tx: Sql, key: MemberKey): Promise<OrgRole | null> {
   return firstValue(tx<{ role: OrgRole }[]>`
@@ -103,7 +105,7 @@ export async function lockMemberRole(tx: Sql, key: MemberKey): Promise<OrgRole |
     for share`);
 }
 
-/** Returns true if the organization has an owner other than this user, with an account that is not disabled. */
+/** Returns true if the organization has another owner whose account is enabled. */
 export async function existsOtherOwner(sql: Sql, { orgId, userId }: MemberKey): Promise<boolean> {
   return anyRow(sql`
     select
@@ -113,7 +115,7 @@ export async function existsOtherOwner(sql: Sql, { orgId, userId }: MemberKey): 
     limit 1`);
 }
 
-/** Lists up to 100 owners whose accounts are enabled, the longest-standing ones first. */
+/** Lists up to 100 owners whose accounts are enabled, longest-standing first. */
 export async function listOwners(sql: Sql, orgId: string): Promise<{ id: string; email: string }[]> {
   return sql<{ id: string; email: string }[]>`
     select u.id, u.email

@@ -12,11 +12,11 @@ export interface OrgRow {
   isPersonal: boolean;
   subscriptionTier: SubscriptionTier;
   createdAt: string;
-  /** When it will be deleted; null if no owner has deleted it. */
+  /** The time of the scheduled deletion; null if no deletion is scheduled. */
   deletesAt: string | null;
 }
 
-/** Finds an organization by its id; null if there is none, or it is deleted. */
+/** Finds an organization by its id; null if the organization does not exist or is deleted. */
 export async function findOrgById(sql: Sql, id: string): Promise<OrgRow | null> {
   return firstRow(sql<OrgRow[]>`
     select ${sql(COLUMNS)}
@@ -24,7 +24,7 @@ export async function findOrgById(sql: Sql, id: string): Promise<OrgRow | null> 
     where id = ${id} and deleted_at is null`);
 }
 
-/** Finds an organization by its slug; null if there is none, or it is deleted. */
+/** Finds an organization by its slug; null if the organization does not exist or is deleted. */
 export async function findOrgBySlug(sql: Sql, slug: string): Promise<OrgRow | null> {
   return firstRow(sql<OrgRow[]>`
     select ${sql(COLUMNS)}
@@ -32,7 +32,7 @@ export async function findOrgBySlug(sql: Sql, slug: string): Promise<OrgRow | nu
     where slug = ${slug} and deleted_at is null`);
 }
 
-/** Finds the organization whose definitions have this slug before their names, even a deleted one; null if there is none. */
+/** Finds the organization whose slug prefixes definition names, including deleted organizations; null if the slug is unknown. */
 export async function findDefinitionOwnerId(sql: Sql, slug: string): Promise<string | null> {
   return firstValue(sql<{ id: string }[]>`
     select id
@@ -40,7 +40,7 @@ export async function findDefinitionOwnerId(sql: Sql, slug: string): Promise<str
     where slug = ${slug}`);
 }
 
-/** Lists the slugs of organizations by id, including deleted ones. */
+/** Returns the slugs of organizations by id. Deleted organizations are included. */
 export async function listOrgSlugs(sql: Sql, ids: readonly string[]): Promise<ReadonlyMap<string, string>> {
   const rows = await sql<{ id: string; slug: string }[]>`
     select id, slug
@@ -49,17 +49,17 @@ export async function listOrgSlugs(sql: Sql, ids: readonly string[]): Promise<Re
   return new Map(rows.map(({ id, slug }) => [id, slug]));
 }
 
-/** An organization as everyone sees it. */
+/** The public profile of an organization. */
 export interface OrgProfileRow extends Pick<OrgRow, "slug" | "name" | "isPersonal" | "createdAt"> {
   description: string | null;
   websiteUrl: string | null;
-  /** Lines with a version that everyone finds in lists. */
+  /** The number of lines with a public version that is not quarantined. */
   publicDefinitions: number;
-  /** Executions of those lines only; those of private lines are not public. */
+  /** The number of executions of these public lines. Executions of private lines are not counted. */
   totalExecutions: number;
 }
 
-/** Finds the public profile of the organization with this slug; null if there is none. */
+/** Finds an organization's public profile by slug; null if the organization does not exist or is deleted. */
 export async function findOrgProfile(sql: Sql, slug: string): Promise<OrgProfileRow | null> {
   return firstRow(sql<OrgProfileRow[]>`
     select
@@ -95,7 +95,7 @@ export async function listOrgs(sql: Sql): Promise<OrgListRow[]> {
 }
 
 /**
- * Locks the organization until the transaction ends. Rows that refer to it can still be added. Call it inside a
+ * Locks an organization until the transaction ends. Rows that refer to the organization can still be inserted. Call it inside a
  * transaction.
  */
 export async function lockOrg(sql: Sql, orgId: string): Promise<void> {
@@ -111,11 +111,11 @@ export async function existsOrg(sql: Sql): Promise<boolean> {
 }
 
 export interface NewOrg extends Pick<OrgRow, "slug" | "name" | "isPersonal" | "subscriptionTier"> {
-  /** The user whose quota it counts for; null if an operator created it, and for personal ones. */
+  /** The user whose quota the organization counts toward; null for a personal organization or one that an operator created. */
   createdBy?: string | null;
 }
 
-/** Counts the organizations that a user created and that are not deleted. */
+/** Counts the organizations that a user has created, except deleted ones. */
 export async function countCreatedOrgs(sql: Sql, userId: string): Promise<number> {
   return onlyValue(sql<[{ count: number }]>`
     select count(*)::int as count
@@ -131,7 +131,7 @@ export async function insertOrg(sql: Sql, org: NewOrg): Promise<OrgRow> {
     returning ${sql(COLUMNS)}`);
 }
 
-/** The fields of an organization that can be changed; omitted ones stay. */
+/** The fields of an organization that can be changed. Omitted fields keep their values. */
 export interface OrgChanges {
   name?: string;
   description?: string | null;
@@ -139,7 +139,7 @@ export interface OrgChanges {
   requireSecondFactor?: boolean;
 }
 
-/** Changes an organization that is not deleted; `changes` must not be empty. */
+/** Updates an organization that is not deleted. `changes` must not be empty. */
 export async function updateOrg(sql: Sql, slug: string, changes: OrgChanges): Promise<void> {
   await sql`
     update organizations
@@ -147,7 +147,7 @@ export async function updateOrg(sql: Sql, slug: string, changes: OrgChanges): Pr
     where slug = ${slug} and deleted_at is null`;
 }
 
-/** Changes an organization's subscription tier; null if no organization has the slug. */
+/** Updates an organization's subscription tier. Returns null if the organization does not exist or is deleted. */
 export async function updateOrgTier(
   sql: Sql,
   org: { slug: string; subscriptionTier: SubscriptionTier },

@@ -1,4 +1,4 @@
-/** Organizations as members see them. */
+/** Organizations and their members, as a member sees them. */
 import { ORG_ROLES, type OrgRole } from "../../shared/vocabulary.ts";
 import { firstRow, type Sql } from "../connection/pool.ts";
 import type { MemberKey } from "./organization_members.ts";
@@ -8,9 +8,9 @@ import type { OrgListRow } from "./orgs.ts";
 export interface OwnOrgRow extends OrgListRow {
   description: string | null;
   websiteUrl: string | null;
-  /** The member's. */
+  /** The member's role in the organization. */
   role: OrgRole;
-  /** Whether sessions without a second factor see nothing of the organization. */
+  /** Whether the organization is hidden from sessions without a second factor. */
   requireSecondFactor: boolean;
 }
 
@@ -25,7 +25,7 @@ function ownOrgs(sql: Sql, userId: string) {
     where m.user_id = ${userId} and o.deleted_at is null`;
 }
 
-/** Lists the organizations of a user by slug, or only `orgId` if it is not null. */
+/** Lists the organizations of a user, ordered by slug. If `orgId` is not null, lists only that organization. */
 export async function listOwnOrgs(
   sql: Sql,
   key: { userId: string; orgId: string | null },
@@ -36,7 +36,7 @@ export async function listOwnOrgs(
     order by o.slug`;
 }
 
-/** Finds the organization with this slug; null if there is none or the user is not a member. */
+/** Finds an organization by its slug; null if the organization does not exist or the user is not a member. */
 export async function findOwnOrg(sql: Sql, key: { userId: string; slug: string }): Promise<OwnOrgRow | null> {
   return firstRow(sql<OwnOrgRow[]>`${ownOrgs(sql, key.userId)} and o.slug = ${key.slug}`);
 }
@@ -63,7 +63,7 @@ export async function findOrgMember(sql: Sql, { orgId, userId }: MemberKey): Pro
   return firstRow(sql<OrgMemberRow[]>`${orgMembers(sql, orgId)} and m.user_id = ${userId}`);
 }
 
-/** Lists the members of an organization, highest role first, then by username. */
+/** Lists the members of an organization, ordered by role, highest first, and then by username. */
 export async function listOrgMembers(sql: Sql, orgId: string): Promise<OrgMemberRow[]> {
   return sql<OrgMemberRow[]>`
     ${orgMembers(sql, orgId)}

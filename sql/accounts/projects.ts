@@ -1,4 +1,4 @@
-/** Table `projects`. An organization owns them; runs and issues belong to them. What a caller sees is in visible_project.ts. */
+/** Table `projects`. A project belongs to an organization and has runs and issues. visible_project.ts finds a caller's projects. */
 import { isUuid } from "../../shared/uuid.ts";
 import {
   columnList,
@@ -15,17 +15,17 @@ const COLUMNS = columnList("id, org_id, name, slug, created_at, deleted_at");
 export interface ProjectRow {
   id: string;
   orgId: string;
-  /** Unique in its organization, as is `slug`; a deleted project keeps both. */
+  /** The name and `slug` are each unique in the organization. A deleted project keeps both. */
   name: string;
   slug: string;
   createdAt: string;
   deletedAt: string | null;
 }
 
-/** Days in which a deleted project can be restored. */
+/** The number of days for which a deleted project can be restored. */
 export const PROJECT_RESTORE_DAYS = 30;
 
-/** Finds a project by id in any organization, even a deleted one; null if there is none. */
+/** Finds a project by id in any organization; null if there is none. Deleted projects are included. */
 export async function findProjectById(sql: Sql, id: string): Promise<ProjectRow | null> {
   return firstRow(sql<ProjectRow[]>`
     select ${sql(COLUMNS)}
@@ -48,7 +48,7 @@ export async function listProjectSlugs(sql: Sql, orgId: string): Promise<string[
   return rows.map(({ slug }) => slug);
 }
 
-/** Finds a project of an organization by its name, even a deleted one; null if there is none. */
+/** Finds a project of an organization by its name; null if there is none. Deleted projects are included. */
 export async function findProjectByName(
   sql: Sql,
   key: { orgId: string; name: string },
@@ -60,9 +60,10 @@ export async function findProjectByName(
 }
 
 /**
- * Finds and locks a project of an organization by its id, slug or name; null if there is none. The id counts first. The slug of
- * one project may be the name of another: `living` and `restorable` say which one to take, else it is the one with the slug.
- * `isPastRestore` is true once its days to be restored are over. Call inside a transaction.
+ * Finds and locks a project of an organization by its id, slug or name; null if none matches. A match of the id takes precedence.
+ * The slug of one project may be the name of another. `prefer` then selects the project: one that is not deleted (`living`), one
+ * that can be restored (`restorable`), or the one with the slug. `isPastRestore` is true if a deleted project can no longer be
+ * restored. Call inside a transaction.
  */
 export async function lockProject(
   tx: Sql,
@@ -73,7 +74,7 @@ export async function lockProject(
     restorable: tx`deleted_at is null, is_past_restore,`,
     slug: tx``,
   };
-  // A name may have the form of an id.
+  // The name of a project may also be a UUID.
   const hasId = isUuid(project) ? tx`id = ${project}` : tx`id is null`;
   return firstRow(tx<(ProjectRow & { isPastRestore: boolean })[]>`
     select ${tx(COLUMNS)},
@@ -86,7 +87,7 @@ export async function lockProject(
     for update`);
 }
 
-/** Counts the projects of an organization, with the deleted ones that can be restored. */
+/** Counts the projects of an organization, including deleted projects that can be restored. */
 export async function countProjects(sql: Sql, orgId: string): Promise<number> {
   return countWhere(
     sql,
@@ -100,14 +101,14 @@ async function countWhere(sql: Sql, condition: Fragment): Promise<number> {
   return onlyValue(sql<[{ count: number }]>`select count(*)::int as count from projects where ${condition}`);
 }
 
-/** A page of an organization's projects; all of them without a limit. */
+/** A page of an organization's projects; all projects if `limit` is unset. */
 interface ProjectPage {
   orgId: string;
   limit?: number | null;
   offset?: number;
 }
 
-/** Returns the deleted projects of an organization that can be restored, last deleted first, and their total number. */
+/** Lists an organization's deleted projects that can be restored, last deleted first, and returns their total number. */
 export async function listRestorableProjects(
   sql: Sql,
   { orgId, limit = null, offset = 0 }: ProjectPage,
@@ -125,8 +126,8 @@ export async function listRestorableProjects(
 }
 
 /**
- * Gives the names of projects that can no longer be restored to others: they are renamed after their ids. Call it before
- * a project takes this name or slug.
+ * Frees a name and slug by renaming deleted projects that have them and can no longer be restored. The new names contain the
+ * projects' ids. Call it before a project takes the name or slug.
  */
 export async function releaseProjectNames(
   sql: Sql,
@@ -150,7 +151,7 @@ export async function listProjectsNamed(
     where org_id = ${orgId} and (name = ${name} or slug = ${slug})`;
 }
 
-/** Renames a project. Violates projects_org_id_name_key or projects_org_id_slug_key if another one has the name or slug. */
+/** Renames a project. Violates projects_org_id_name_key or projects_org_id_slug_key if another project has the name or slug. */
 export async function updateProjectNames(
   sql: Sql,
   { id, name, slug }: { id: string; name: string; slug: string },
@@ -176,8 +177,8 @@ export async function updateProjectDeleted(
 type LiveProjectRow = Pick<ProjectRow, "id" | "name" | "slug" | "createdAt">;
 
 /**
- * Returns the organization's projects that are not deleted, by name and id, and their total number. With `project`, only those
- * with this id or slug.
+ * Lists an organization's projects that are not deleted, ordered by name and id, and returns their total number. With `project`,
+ * lists only the projects with that id or slug.
  */
 export async function listLiveProjects(
   sql: Sql,
@@ -200,7 +201,7 @@ function hasIdOrSlug(project: string | null): Fragment {
 }
 
 export interface NewProject {
-  /** Set to keep an id from another installation. */
+  /** The project's id in another installation, to keep that id. Unset for a random id. */
   id?: string | undefined;
   orgId: string;
   name: string;
@@ -209,8 +210,8 @@ export interface NewProject {
 }
 
 /**
- * Inserts a project; null if the organization already has the slug. Violates projects_org_id_name_key if it has the
- * name, and projects_pkey if the id is taken.
+ * Inserts a project; null if the organization already has a project with the slug. Violates projects_org_id_name_key if the
+ * organization has a project with the name, and projects_pkey if the id is taken.
  */
 export async function insertProject(sql: Sql, project: NewProject): Promise<ProjectRow | null> {
   return firstRow(sql<ProjectRow[]>`

@@ -1,6 +1,6 @@
 /**
- * Table `second_factors`: authenticator apps (TOTP) and passkeys of users. Table `recovery_codes`: codes that stand in for a
- * lost one, each once; only a code's SHA-256 is stored.
+ * Table `second_factors`: authenticator apps (TOTP) and passkeys of users. Table `recovery_codes`: single-use codes that replace a
+ * lost factor. Only the SHA-256 of a code is stored.
  */
 import type { FactorKind } from "../../shared/vocabulary.ts";
 import { anyRow, firstRow, onlyRow, onlyValue, type Sql } from "../connection/pool.ts";
@@ -29,7 +29,7 @@ export async function existsSecondFactor(sql: Sql, userId: string): Promise<bool
   return anyRow(sql`select from second_factors where user_id = ${userId} limit 1`);
 }
 
-/** Inserts an authenticator app whose code of the step `lastStep` was right. */
+/** Inserts an authenticator app whose first code, for the step `lastStep`, was right. */
 export async function insertTotpFactor(
   sql: Sql,
   factor: { userId: string; name: string; secret: Uint8Array; lastStep: number },
@@ -45,7 +45,7 @@ export interface NewPasskey extends Omit<PasskeyRow, "id"> {
   name: string;
 }
 
-/** Inserts a passkey; null if it is registered already, with any user. */
+/** Inserts a passkey; null if the passkey is already registered, even by another user. */
 export async function insertPasskey(sql: Sql, passkey: NewPasskey): Promise<SecondFactorRow | null> {
   const { userId, name, credentialId, publicKey, signCount, transports } = passkey;
   return firstRow(sql<SecondFactorRow[]>`
@@ -86,20 +86,20 @@ export async function deleteSecondFactors(sql: Sql, userId: string): Promise<num
   return count;
 }
 
-/** What checks the codes of an authenticator app. */
+/** The data for checking the codes of an authenticator app. */
 export interface TotpFactorRow {
   id: string;
   secret: Uint8Array;
   lastStep: number;
-  /** Wrong codes within a day of the first of them. */
+  /** The number of wrong codes within a day of the first wrong code. */
   wrongCodes: number;
-  /** Until that day is over. */
+  /** Milliseconds until a day has passed since the first wrong code; 0 if it has passed. */
   waitMs: number;
-  /** Milliseconds since the epoch, by the database's clock. */
+  /** The database's time in milliseconds since the epoch. */
   nowMs: number;
 }
 
-/** Lists and locks the authenticator apps of a user, so that one code is accepted once. Call it inside a transaction. */
+/** Lists and locks the authenticator apps of a user, so that a code is accepted only once. Call it inside a transaction. */
 export async function lockTotpFactors(sql: Sql, userId: string): Promise<TotpFactorRow[]> {
   return sql<TotpFactorRow[]>`
     select id, secret, last_step::float8 as last_step,
@@ -112,7 +112,7 @@ export async function lockTotpFactors(sql: Sql, userId: string): Promise<TotpFac
     for update`;
 }
 
-/** Records that the code of a step was accepted. */
+/** Records the step of a code that was accepted. */
 export async function updateTotpLastStep(sql: Sql, factor: { id: string; lastStep: number }): Promise<void> {
   await sql`
     update second_factors
@@ -120,7 +120,7 @@ export async function updateTotpLastStep(sql: Sql, factor: { id: string; lastSte
     where id = ${factor.id}`;
 }
 
-/** Counts a wrong code against all authenticator apps of a user, and returns the highest count of the day. */
+/** Counts a wrong code for all authenticator apps of a user, and returns the highest of their counts within a day. */
 export async function countWrongCode(sql: Sql, userId: string): Promise<number> {
   const rows = await sql<{ wrongCodes: number }[]>`
     update second_factors
@@ -132,7 +132,7 @@ export async function countWrongCode(sql: Sql, userId: string): Promise<number> 
   return Math.max(0, ...rows.map(({ wrongCodes }) => wrongCodes));
 }
 
-/** What checks the signatures of a passkey. */
+/** The data for checking the signatures of a passkey. */
 export interface PasskeyRow {
   id: string;
   credentialId: Uint8Array;
@@ -158,7 +158,7 @@ export async function updatePasskeyUse(sql: Sql, passkey: { id: string; signCoun
     where id = ${passkey.id}`;
 }
 
-/** Replaces all recovery codes of a user; without `hashes`, deletes them. */
+/** Replaces all recovery codes of a user; deletes them if `hashes` is empty. */
 export async function replaceRecoveryCodes(
   sql: Sql,
   codes: { userId: string; hashes: readonly Buffer[] },
@@ -173,7 +173,7 @@ export async function replaceRecoveryCodes(
     from unnest(${codes.hashes.map((hash) => hash.toString("hex"))}::text[]) as hex`;
 }
 
-/** Marks a code as used; false if the user has no such code, or it was used. */
+/** Marks a recovery code as used. Returns false if the user has no such code or has already used it. */
 export async function markRecoveryCodeUsed(
   sql: Sql,
   code: { userId: string; hash: Buffer },

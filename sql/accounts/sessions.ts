@@ -1,4 +1,4 @@
-/** Table `sessions`. Only a token's SHA-256 is compared or stored. */
+/** Table `sessions`. Only the SHA-256 of a token is stored and compared. */
 import type { Credential } from "../../shared/policy.ts";
 import type { PlatformRole } from "../../shared/vocabulary.ts";
 import { anyRow, firstRow, firstValue, onlyRow, type Sql } from "../connection/pool.ts";
@@ -10,15 +10,18 @@ export interface SessionCallerRow {
   platformRole: PlatformRole;
   sessionId: string;
   expiresAt: string;
-  /** Milliseconds until then. */
+  /** Milliseconds until the session expires. */
   expiresInMs: number;
-  /** Whether the session was proven with a second factor. */
+  /** Whether the session has been verified with a second factor. */
   isProven: boolean;
-  /** True if `lastUsedAt` is a minute old and needs an update. */
+  /** True if `lastUsedAt` is more than a minute old and needs an update. */
   isUseStale: boolean;
 }
 
-/** Finds the user of a session token; null if it is unknown, ended or expired, or the user is disabled. */
+/**
+ * Finds the user of a session token. Returns null if the token is unknown, revoked or expired, if the user is disabled, or if the
+ * session lacks the user's second factor.
+ */
 export async function findSessionCaller(sql: Sql, tokenHash: Buffer): Promise<SessionCallerRow | null> {
   return firstRow(sql<SessionCallerRow[]>`
     select
@@ -36,8 +39,8 @@ export async function findSessionCaller(sql: Sql, tokenHash: Buffer): Promise<Se
 }
 
 /**
- * Returns the condition that a session `s` was proven with a second factor, if its user has one. Sign-ins ensure that, but
- * a process of a release without second factors may have signed the user in with the password alone.
+ * Returns the condition that session `s` was verified with a second factor if its user has one. Sign-ins already ensure this. But a
+ * process of a release without second factors may have signed the user in with the password alone.
  */
 function isProvenEnough(sql: Sql) {
   return sql`(
@@ -46,7 +49,9 @@ function isProvenEnough(sql: Sql) {
   )`;
 }
 
-/** Returns false if a key or session is revoked or expired, or its user is disabled. */
+/**
+ * Returns false if a key or session is revoked or expired, if its user is disabled, or if a session lacks its user's second factor.
+ */
 export async function isCredentialLive(
   sql: Sql,
   { type, id }: Pick<Credential, "type" | "id">,
@@ -62,7 +67,7 @@ export async function isCredentialLive(
       ${type === "key" ? sql`` : sql`and ${isProvenEnough(sql)}`}`);
 }
 
-/** Returns true if the session was proven with a second factor within `maxAgeSeconds`. */
+/** Returns true if the session was verified with a second factor within the last `maxAgeSeconds`. */
 export async function isSessionProven(
   sql: Sql,
   session: { id: string; maxAgeSeconds: number },
@@ -73,7 +78,7 @@ export async function isSessionProven(
     where id = ${session.id} and factor_at > now() - make_interval(secs => ${session.maxAgeSeconds})`);
 }
 
-/** Returns when a session was last proven with a second factor; null if it was not. */
+/** Returns the time when a session was last verified with a second factor; null if it was not. */
 export async function findSessionFactorAt(sql: Sql, id: string): Promise<string | null> {
   return firstValue(sql<{ factorAt: string | null }[]>`
     select factor_at
@@ -81,7 +86,7 @@ export async function findSessionFactorAt(sql: Sql, id: string): Promise<string 
     where id = ${id}`);
 }
 
-/** Records that a session was just proven with a second factor, or no longer counts as proven. Returns when it was. */
+/** Marks a session as verified with a second factor just now, or as not verified. Returns the time of the verification, or null. */
 export async function updateSessionFactorAt(
   sql: Sql,
   session: { id: string; isProven: boolean },
@@ -93,19 +98,19 @@ export async function updateSessionFactorAt(
     returning factor_at`);
 }
 
-/** A session as its owner sees it. */
+/** The fields of a session that its owner can see. */
 export interface SessionRow {
   id: string;
   createdAt: string;
   /** Accurate to the minute. */
   lastUsedAt: string;
-  /** From the sign-in; null for a session created on the command line. */
+  /** The client's address at sign-in; null for a session created on the command line. */
   address: string | null;
   userAgent: string | null;
   expiresAt: string;
 }
 
-/** Lists the sessions of a user that have neither ended nor expired, newest first. */
+/** Lists the sessions of a user that are neither revoked nor expired, newest first. */
 export async function listSessions(sql: Sql, userId: string): Promise<SessionRow[]> {
   return sql<SessionRow[]>`
     select id, created_at, last_used_at, address, user_agent, expires_at
@@ -120,11 +125,11 @@ export interface NewSession {
   ttlHours: number;
   address?: string | null;
   userAgent?: string | null;
-  /** Whether its user has proven themselves with a second factor. */
+  /** Whether the user signed in with a second factor. */
   isProven: boolean;
 }
 
-/** Stores a session by the hash of its token; `mintSessionToken` in api/http/credentials.ts creates it. */
+/** Stores a session with the hash of its token. `mintSessionToken` in api/http/credentials.ts creates the token. */
 export async function insertSession(
   sql: Sql,
   session: NewSession,
@@ -138,7 +143,7 @@ export async function insertSession(
     returning id, expires_at`);
 }
 
-/** Updates `lastUsedAt` of a session, at most once a minute across all processes. */
+/** Updates a session's `lastUsedAt`, at most once a minute across all processes. */
 export async function updateSessionLastUsed(sql: Sql, id: string): Promise<void> {
   await sql`
     update sessions
@@ -146,7 +151,7 @@ export async function updateSessionLastUsed(sql: Sql, id: string): Promise<void>
     where id = ${id} and last_used_at < now() - interval '1 minute'`;
 }
 
-/** Ends a session that is still live; false if it is not. With `userId`, ends only a session of that user. */
+/** Revokes a live session; false if the session is not live. With `userId`, revokes only a session of that user. */
 export async function markSessionRevoked(
   sql: Sql,
   session: { id: string; userId?: string | undefined },
@@ -161,7 +166,7 @@ export async function markSessionRevoked(
     returning id`);
 }
 
-/** Ends all sessions of a user, or all but one, and returns the ids of those that were live. */
+/** Revokes all live sessions of a user except `exceptId`, and returns the ids of the revoked sessions. */
 export async function markSessionsRevoked(
   sql: Sql,
   sessions: { userId: string; exceptId?: string | undefined },
@@ -178,8 +183,8 @@ export async function markSessionsRevoked(
 }
 
 /**
- * Ends all sessions of a user except the `limit` most recently used, and returns their number. Call it inside the
- * transaction that begins a session, after `lockActiveUser`.
+ * Revokes all live sessions of a user except the `limit` most recently used ones, and returns the number of revoked sessions. Call
+ * it inside the transaction that inserts a session, after `lockActiveUser`.
  */
 export async function markExcessSessionsRevoked(
   sql: Sql,

@@ -1,7 +1,7 @@
 /** Table `sign_in_networks`: networks from which users have signed in. */
 import { anyRow, type Sql } from "../connection/pool.ts";
 
-/** Returns true if the user signed in from the network within 30 days; false if there is no such account. */
+/** Returns true if the account with this email has signed in from the network in the last 30 days. */
 export async function existsSignInNetwork(
   sql: Sql,
   key: { email: string; network: string },
@@ -24,7 +24,7 @@ export async function upsertSignInNetwork(sql: Sql, key: { userId: string; netwo
     set last_signed_in_at = now()`;
 }
 
-/** Deletes the networks of an account, or all but one: an attacker may have signed in from them. */
+/** Deletes the networks of an account except `exceptNetwork`, because an attacker may have signed in from them. */
 export async function deleteSignInNetworks(
   sql: Sql,
   key: { userId: string; exceptNetwork?: string | undefined },

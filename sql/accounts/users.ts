@@ -2,7 +2,7 @@
 import type { PlatformRole } from "../../shared/vocabulary.ts";
 import { firstRow, firstValue, onlyRow, type Sql } from "../connection/pool.ts";
 
-/** An account without its password. */
+/** The columns of an account without its password hash. */
 const COLUMNS = ["id", "username", "email", "platform_role", "name", "disabled_at", "created_at"];
 
 export interface UserRow {
@@ -11,12 +11,12 @@ export interface UserRow {
   email: string;
   platformRole: PlatformRole;
   name: string | null;
-  /** While set, every credential of the account is rejected. */
+  /** The time at which the account was disabled. If set, all of the account's credentials are rejected. */
   disabledAt: string | null;
   createdAt: string;
 }
 
-/** Finds an account; null if there is none. */
+/** Finds an account by its id; null if there is none. */
 export async function findUser(sql: Sql, id: string): Promise<UserRow | null> {
   return firstRow(sql<UserRow[]>`
     select ${sql(COLUMNS)}
@@ -37,12 +37,12 @@ export interface UserProfileRow {
 
 const PROFILE_COLUMNS = ["id", "username", "name", "bio", "website_url", "avatar", "avatar_mime_type"];
 
-/** Finds a public profile; null if there is no such account. */
+/** Finds the public profile of an account; null if there is no such account. */
 export async function findUserProfile(sql: Sql, id: string): Promise<UserProfileRow | null> {
   return firstRow(listUserProfiles(sql, [id]));
 }
 
-/** Lists public profiles in no order; unknown ids are omitted. */
+/** Lists public profiles in no particular order. Unknown ids are omitted. */
 export async function listUserProfiles(sql: Sql, ids: readonly string[]): Promise<UserProfileRow[]> {
   return sql<UserProfileRow[]>`
     select ${sql(PROFILE_COLUMNS)}
@@ -60,7 +60,7 @@ export async function findUserByEmail(sql: Sql, email: string): Promise<UserRow 
 
 export type UserWithPassword = UserRow & { passwordHash: string };
 
-/** Finds an account by its email, ignoring case, with its password hash; null if there is none. */
+/** Finds an account and its password hash by email, ignoring case; null if there is none. */
 export async function findUserForLogin(sql: Sql, email: string): Promise<UserWithPassword | null> {
   return firstRow(sql<UserWithPassword[]>`
     select ${sql(COLUMNS)}, password_hash
@@ -68,7 +68,7 @@ export async function findUserForLogin(sql: Sql, email: string): Promise<UserWit
     where lower(email) = lower(${email})`);
 }
 
-/** Finds an account by its id, with its password hash; null if there is none. */
+/** Finds an account and its password hash by id; null if there is none. */
 export async function findUserWithPassword(sql: Sql, id: string): Promise<UserWithPassword | null> {
   return firstRow(sql<UserWithPassword[]>`
     select ${sql(COLUMNS)}, password_hash
@@ -93,15 +93,15 @@ export async function findUserByUsername(sql: Sql, username: string): Promise<Us
 }
 
 export interface NewUser extends Pick<UserRow, "username" | "email" | "platformRole" | "name"> {
-  /** Random if undefined. */
+  /** The account's id; random if undefined. */
   id?: string | undefined;
-  /** argon2id in the PHC string form, from `hashPassword`. */
+  /** The argon2id hash in PHC string format, from `hashPassword`. */
   passwordHash: string;
 }
 
 /**
- * Inserts an account. Violates users_username_key or users_email_key if one is taken, and users_username_check or
- * users_email_check if one is malformed.
+ * Inserts an account. Violates users_username_key or users_email_key if the username or email is taken. Violates
+ * users_username_check or users_email_check if the username or email is malformed.
  */
 export async function insertUser(sql: Sql, user: NewUser): Promise<UserRow> {
   return onlyRow(sql<[UserRow]>`
@@ -110,7 +110,7 @@ export async function insertUser(sql: Sql, user: NewUser): Promise<UserRow> {
     returning ${sql(COLUMNS)}`);
 }
 
-/** The fields of an account that can be changed; omitted ones stay. */
+/** The fields of an account that can be changed. Omitted fields keep their values. */
 export interface UserChanges {
   name?: string | null;
   email?: string;
@@ -120,8 +120,8 @@ export interface UserChanges {
 }
 
 /**
- * Changes an account. Violates users_email_key if another account has the email, and users_email_check if it is malformed.
- * `changes` must not be empty.
+ * Updates an account. `changes` must not be empty. Violates users_email_key if another account has the email, and users_email_check
+ * if the email is malformed.
  */
 export async function updateUser(sql: Sql, id: string, changes: UserChanges): Promise<void> {
   await sql`
@@ -130,7 +130,7 @@ export async function updateUser(sql: Sql, id: string, changes: UserChanges): Pr
     where id = ${id}`;
 }
 
-/** Replaces the password of an account. False if `fromHash` is given and is no longer current. */
+/** Replaces the password hash of an account. Returns false if `fromHash` is given and is no longer the current hash. */
 export async function updateUserPassword(
   sql: Sql,
   user: { id: string; passwordHash: string; fromHash?: string | undefined },
@@ -142,7 +142,7 @@ export async function updateUserPassword(
   return count > 0;
 }
 
-/** Disables or enables an account and returns when it was disabled. Idempotent. */
+/** Disables or enables an account. Returns the time at which the account was disabled, or null if it is enabled. Idempotent. */
 export async function updateUserDisabled(
   sql: Sql,
   user: { id: string; isDisabled: boolean },
@@ -154,14 +154,14 @@ export async function updateUserDisabled(
     returning disabled_at`);
 }
 
-/** Locks an account, even a disabled one: changes of its factors happen one after the other. */
+/** Locks an account, even a disabled one, so that concurrent changes of its second factors run one after the other. */
 export async function lockUser(tx: Sql, id: string): Promise<void> {
   await tx`select id from users where id = ${id} for no key update`;
 }
 
 /**
- * Finds an account and locks it until the transaction ends, against new credentials, changes of the password, and disabling.
- * Null if it is disabled, or its password is not `passwordHash`, if given.
+ * Finds an account and locks it until the transaction ends, to prevent new credentials, password changes and disabling. Returns
+ * null if the account is disabled, or if `passwordHash` is given and is not the current hash.
  */
 export async function lockActiveUser(
   sql: Sql,

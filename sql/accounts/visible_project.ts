@@ -1,6 +1,6 @@
 /**
- * The project of a request, for members of its organization. Others get null, and so the 404 of a project that does not
- * exist.
+ * Finds the project of a request for a member of its organization. Other callers get null, and thus the same 404 as for a project
+ * that does not exist.
  */
 import type { OrgRole, SubscriptionTier } from "../../shared/vocabulary.ts";
 import { firstRow, type Sql } from "../connection/pool.ts";
@@ -17,8 +17,8 @@ export interface VisibleProjectRow extends Pick<ProjectRow, "id" | "name" | "slu
 }
 
 /**
- * Finds a project by id in the organizations of a user, or only in `orgId` if it is not null. Returns null if it is
- * deleted, does not exist or belongs to other organizations.
+ * Finds a project by id in the organizations of a user, or only in `orgId` if it is not null. Returns null if the project does not
+ * exist, is deleted or belongs to another organization.
  */
 export async function findVisibleProject(
   sql: Sql,
@@ -30,7 +30,9 @@ export async function findVisibleProject(
       and (${key.orgId}::uuid is null or p.org_id = ${key.orgId})`);
 }
 
-/** Finds a project of an organization by its slug or name, the slug first; `null` as `findVisibleProject`. */
+/**
+ * Finds a project of an organization by its slug or name, the slug first. Returns null in the same cases as `findVisibleProject`.
+ */
 export async function findVisibleProjectByName(
   sql: Sql,
   key: { name: string; userId: string; orgId: string },
@@ -43,7 +45,7 @@ export async function findVisibleProjectByName(
     limit 1`);
 }
 
-/** What hides a project: its organization has no such member, or it is deleted. Conditions follow, with `and`. */
+/** Selects the projects that a user can see: not deleted, in an organization of the user. Callers append conditions with `and`. */
 function visibleProjects(sql: Sql, userId: string) {
   return sql`
     select
