@@ -46,7 +46,7 @@ export async function findMembershipBySlug(
 
 /** Finds a user's membership in their own personal organization; null if there is none. */
 export async function findPersonalMembership(sql: Sql, userId: string): Promise<MembershipRow | null> {
-  // The user may also be a member of another user's personal organization, but cannot be its owner.
+  // The user may also be a member of another user's personal organization, but not its owner.
   return firstRow(sql<MembershipRow[]>`
     ${membershipsOf(sql, userId)} and o.is_personal and m.role = 'owner'
     order by o.created_at, o.id

@@ -1,4 +1,4 @@
-/** Checks where connections lead: to PostgreSQL itself and not a pooler, to one database, and over TLS. */
+/** Checks that connections bypass poolers, lead to the same database, and use TLS. */
 
 import { POOLED_API_APPLICATION } from "./application_names.ts";
 import { hasSqlState, onlyValue, openPool, type Sql } from "./pool.ts";
@@ -6,11 +6,11 @@ import { hasSqlState, onlyValue, openPool, type Sql } from "./pool.ts";
 const PROTOCOL_VIOLATION = "08P01";
 
 /**
- * Throws if the connection leads to a pooler. A pooler gives sessions to other clients, with the locks that they hold, and
- * a session's name does not say who uses it.
+ * Throws if a connection leads to a pooler. A pooler passes sessions on to other clients, together with their locks. A session's
+ * application name therefore does not identify its client.
  *
- * A pooler is recognized by the process id that clients get for cancel requests. It is made up, because the pooler does not
- * know yet which process will serve the client.
+ * A pooler sends an invented process id for cancel requests, because it does not know yet which process will serve the client. The
+ * function compares this id with pg_backend_pid().
  */
 export async function requireDirectConnection(sql: Sql): Promise<void> {
   const rows = await readProcessId(sql);
@@ -20,7 +20,10 @@ export async function requireDirectConnection(sql: Sql): Promise<void> {
   );
 }
 
-/** Returns null if the settings of the session are rejected: PostgreSQL knows all of them, and PgBouncer does not. */
+/**
+ * Returns the id of the server process; null if the session's settings are rejected. PostgreSQL accepts all of them, but PgBouncer
+ * does not.
+ */
 async function readProcessId(sql: Sql) {
   try {
     return await sql<[{ pid: number }]>`select pg_backend_pid() as pid`;
@@ -30,7 +33,7 @@ async function readProcessId(sql: Sql) {
   }
 }
 
-/** Throws if the two lead to different databases: requests and exports would show different rows. */
+/** Throws if two connections lead to different databases. Requests and exports would then show different rows. */
 export async function requireSameDatabase(pooled: Sql, direct: Sql): Promise<void> {
   const [one, other] = await Promise.all([findIdentity(pooled), findIdentity(direct)]);
   if (one === other) return;
@@ -40,8 +43,8 @@ export async function requireSameDatabase(pooled: Sql, direct: Sql): Promise<voi
 }
 
 /**
- * Throws if `url`, which may be a pooler, leads to another database than `direct`. A session of the pooler may keep the name of
- * the connection for clients without one, so the connection has a name that a tracker's transaction may have.
+ * Throws if `url`, which may lead to a pooler, leads to another database than `direct`. Clients without an application name may
+ * inherit the name of this connection from the pooler, so the name is not one of OWN_APPLICATION_NAMES.
  */
 export async function requireSameBehindPooler(url: string, direct: Sql): Promise<void> {
   const pooled = openPool(url, { applicationName: POOLED_API_APPLICATION, max: 1, isPooled: true });
@@ -61,14 +64,14 @@ async function findIdentity(sql: Sql): Promise<string> {
 
 const LOOPBACK = /^127\.|^::1$|^::ffff:127\./;
 
-/** Fields of a connection that our patch of the driver exposes. */
+/** Fields of a connection that our driver patch exposes. */
 interface ConnectionState {
   isEncrypted: boolean;
   /** The address of the server or pooler; undefined for a Unix socket. */
   address: string | undefined;
 }
 
-/** Calls `warn` if `sql` reaches another machine without TLS. */
+/** Calls `warn` if a connection reaches another machine without TLS. */
 export async function warnIfClearText(sql: Sql, warn: (message: string) => void): Promise<void> {
   const { state } = await sql`select 1`;
   const { isEncrypted, address } = state as unknown as ConnectionState;

@@ -1,38 +1,38 @@
-/** The machines of a Citus cluster that hold tracker rows. Exports read on them (docs/scaling.md). */
+/** The nodes of a Citus cluster that store tracker rows. Exports read from the nodes directly (docs/scaling.md). */
 import { type ServerAddress, withAddress } from "../../shared/database/url.ts";
 import type { Log } from "../../shared/process/log.ts";
 import { DeadlineExceeded, withTimeout } from "../../shared/process/with_timeout.ts";
 import { isConnectionError, openPool, type Pool } from "./pool.ts";
 import { ExportLanes, type ExportSnapshot, openExportSnapshot } from "./snapshot.ts";
 
-/** How long a node may take to answer. A request asks it twice before its first byte, and has ten seconds. */
+/** Response timeout of a node. A request queries the node twice before its first byte, within ten seconds. */
 const ANSWER_TIMEOUT_MS = 4000;
-/** How often a node that is read from is asked whether it still answers. */
+/** Interval between probes of a node that has open snapshots. */
 const PROBE_INTERVAL_MS = 2000;
-/** Connections for cancellations, watermarks and probes. */
+/** Maximum number of connections to a node for cancellations, watermarks and probes. */
 const CONTROL_MAX = 4;
-/** Unused connections are closed after this time. */
+/** Idle time after which a connection is closed. */
 const IDLE_SECONDS = 60;
 
 export interface NodesOptions {
-  /** The coordinator's URL: nodes have the same database, user, password and TLS parameters. */
+  /** The coordinator's URL. The nodes have the same database, user, password and TLS parameters. */
   url: string;
   applicationName: string;
-  /** Connections for snapshots, to each node. */
+  /** Maximum number of snapshot connections to each node. */
   max: number;
-  /** How many of them may be second connections; none if omitted. */
+  /** How many of these connections may be second connections of an export; none if omitted. */
   lanesMax?: number;
   log: Log;
 }
 
-/** The node that holds a project cannot be read now. What is on other nodes can. */
+/** The node that stores a project cannot be read now. Projects on other nodes can. */
 export class NodeUnavailable extends Error {
   override readonly name = "NodeUnavailable";
 }
 
 export class Nodes {
   readonly #options: NodesOptions;
-  /** By address. One that has left the cluster keeps no connection. */
+  /** Nodes by address. The connections to a node that has left the cluster are closed when idle. */
   readonly #nodes = new Map<string, Node>();
 
   constructor(options: NodesOptions) {
@@ -54,9 +54,9 @@ export class Nodes {
 }
 
 export class Node {
-  /** `host:port`. */
+  /** The node's address as `host:port`. */
   readonly name: string;
-  /** Second connections for its snapshots. */
+  /** Second connections for the node's snapshots. */
   readonly lanes: ExportLanes;
   readonly #streams: Pool;
   readonly #control: Pool;
@@ -79,7 +79,7 @@ export class Node {
     });
   }
 
-  /** Runs a short query. Throws NodeUnavailable if the node does not answer soon. */
+  /** Runs a short query. Throws NodeUnavailable if the node does not respond in time. */
   async ask<Result>(query: (sql: Pool) => Promise<Result>): Promise<Result> {
     try {
       return await withTimeout(query(this.#control), ANSWER_TIMEOUT_MS);
@@ -89,9 +89,9 @@ export class Node {
   }
 
   /**
-   * Opens a snapshot whose shards stay where they are until it is closed. Throws NodeUnavailable if the node does not
-   * answer soon, SQLSTATE 42P01 if it no longer has the shards, and what `signal` is aborted with. The snapshot is lost
-   * when the node stops answering.
+   * Opens a snapshot that keeps its shards on the node until it is closed. Throws NodeUnavailable if the node does not respond in
+   * time, SQLSTATE 42P01 if the node no longer has the shards, and the abort reason of `signal`. The snapshot is lost if the node
+   * stops responding.
    */
   async openSnapshot(shards: readonly string[], signal: AbortSignal): Promise<ExportSnapshot> {
     const opening = this.#openSnapshot(shards, signal);
@@ -100,7 +100,7 @@ export class Node {
       this.#watch(snapshot);
       return snapshot;
     } catch (error) {
-      // It may open after all. Do not wait for it.
+      // The snapshot may still open. Close it then, without waiting for it here.
       void opening.then((late) => late.close()).catch(() => {});
       signal.throwIfAborted();
       throw this.#explain(error);
@@ -115,7 +115,8 @@ export class Node {
   async #openSnapshot(shards: readonly string[], signal: AbortSignal): Promise<ExportSnapshot> {
     const snapshot = await openExportSnapshot(this.#streams, { control: this.#control, signal });
     try {
-      // Reads nothing, but locks: a shard that moves away is dropped after the last transaction that has used it.
+      // Reads no rows but locks the shards. A shard that moves to another node is dropped only after the last transaction that used
+      // it.
       await snapshot.run((tx) => tx.unsafe(`select from ${shards.join(", ")} where false`));
       return snapshot;
     } catch (error) {
@@ -124,7 +125,10 @@ export class Node {
     }
   }
 
-  /** The kernel of a machine whose server is stopped keeps its connections open, so silence is no error by itself. */
+  /**
+   * Probes the node while snapshots are open. The kernel of a machine keeps the connections of a stopped server open, so a
+   * connection without data raises no error.
+   */
   #watch(snapshot: ExportSnapshot): void {
     this.#snapshots.add(snapshot);
     void snapshot.ended.then(() => {

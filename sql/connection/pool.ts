@@ -1,48 +1,51 @@
-/** Connection pools and errors of the driver, which only this file knows: options, type parsers and column names. */
+/** Connection pools and driver errors. The driver's options, type parsers and column names are known only to this file. */
 import postgres from "postgres";
 import { type DatabaseTarget, parseDatabaseUrl } from "../../shared/database/url.ts";
 
-/** The first parameter of every query function: the pool, a reserved connection or an open transaction. */
+/** The first parameter of every query function: a pool, a reserved connection or an open transaction. */
 export type Sql = postgres.ISql;
 
-/** A part of a statement. */
+/** A part of an SQL statement. */
 export type Fragment = postgres.Helper<readonly string[], unknown[]>;
 export type Transaction = postgres.TransactionSql;
-/** Only process entry points and tests hold a pool; only a pool can open a transaction. */
+/** A pool of connections. Only a pool can open a transaction. */
 export type Pool = postgres.Sql;
 
 export interface PoolOptions {
-  /** Shown in pg_stat_activity. */
+  /** The name shown in pg_stat_activity. */
   applicationName: string;
   /** Maximum number of connections. */
   max: number;
-  /** Makes every transaction of the pool `read only` unless it says otherwise. */
+  /** Makes transactions `read only` by default. */
   readOnly?: boolean;
-  /** Settings of every session, added to those of all pools. */
+  /** Session settings, in addition to those of all pools. */
   settings?: Readonly<Record<string, string>>;
   /**
-   * The URL may lead to a pooler that assigns a session for one transaction, such as PgBouncer. Nothing may then stay in
-   * the session: no statement is prepared under a name. Do not use LISTEN, session locks or `readOnly` in such a pool.
+   * Whether the URL may lead to a pooler that assigns a session for one transaction, such as PgBouncer. Queries must then leave no
+   * state in the session, so no statement is prepared under a name. Do not use LISTEN, session locks or `readOnly` in such a pool.
    */
   isPooled?: boolean;
-  /** Statements give up waiting for a lock, so that those that want a locked table do not keep all connections. */
+  /** Limits how long statements wait for a lock, so that statements that wait for a locked table do not use up all connections. */
   limitsLockWaits?: boolean;
-  /** Unused connections are closed after this time; never if omitted. */
+  /** Idle time after which a connection is closed; never if omitted. */
   idleSeconds?: number;
 }
 
 /**
- * How long a read waits for a locked table: longer than a migration waits for its lock, with everyone
- * behind it. Behind PgBouncer, deploy/pgbouncer.ini sets it.
+ * Lock timeout of reads. It is longer than the lock timeout of migrations, because reads queue behind a waiting migration. Behind
+ * PgBouncer, deploy/pgbouncer.ini sets it.
  */
 const READ_LOCK_TIMEOUT_MS = 3_000;
-/** For writes, which take turns at rows. Shorter than a request may take, so that its client learns that nothing changed. */
+/**
+ * Lock timeout of writes, which wait for each other's rows. It is shorter than the time limit of a request, so that the client
+ * learns that nothing changed.
+ */
 const WRITE_LOCK_TIMEOUT_MS = 20_000;
 
-/** Seconds of silence before TCP probes an idle connection. */
+/** Idle seconds before TCP probes a connection. */
 const KEEP_ALIVE_SECONDS = 15;
 
-/** Converts `2026-01-01 00:00:00.12+00`, which PostgreSQL prints in UTC sessions, to ISO 8601 with milliseconds. */
+/** Converts a time such as `2026-01-01 00:00:00.12+00`, as PostgreSQL prints it in UTC sessions, to ISO 8601 with milliseconds. */
 function toIso(value: string): string {
   const [seconds = "", fraction = ""] = value.replace(" ", "T").slice(0, -3).split(".");
   return `${seconds}.${fraction.slice(0, 3).padEnd(3, "0")}Z`;
@@ -54,7 +57,7 @@ function toSafeInteger(value: string): number {
   return number;
 }
 
-/** Reads bytes in both forms of `bytea_output`. A pooler gives sessions whose role or database may have set either one. */
+/** Parses both formats of `bytea_output`. In a pooler's session, the role or the database may have set either format. */
 function toBytes(value: string): Uint8Array {
   if (value.startsWith("\\x")) return Buffer.from(value.slice(2), "hex");
   const text = value.replace(/\\(\\|[0-7]{3})/g, (_, byte: string) =>
@@ -64,15 +67,15 @@ function toBytes(value: string): Uint8Array {
 }
 
 /**
- * Options for a session that is assigned for one transaction. It keeps no statement. No statement is sent before the
- * response to the last one: PgBouncer takes the session back with that response, and the statement would get none.
- * `max_pipeline: 0` needs our patch: without it, the driver would not begin a transaction.
+ * Options for sessions that a pooler assigns for one transaction. No statement is prepared. No statement is sent before the
+ * response to the last one: PgBouncer takes the session back with that response, so an early statement would get no response.
+ * `max_pipeline: 0` needs our driver patch. Without the patch, the driver would not begin a transaction.
  */
 const POOLED = { prepare: false, max_pipeline: 0 } as const;
 
 /**
- * Arrays as statements read and write them: object ids of PostgreSQL's own types (pg_type.dat), element: array. Without our
- * patch, the driver would ask for all types that the database has on every connection, which takes as long as opening it.
+ * Array types that statements read and write: the OIDs of built-in types (pg_type.dat), each element type with its array type.
+ * Without our patch, the driver would query all types of the database on every new connection, which takes as long as connecting.
  */
 const ARRAY_TYPES = {
   16: 1000, // boolean
@@ -95,14 +98,15 @@ const ARRAY_TYPES = {
 } as const;
 
 /**
- * Prepared statements that a connection keeps: those that were used last. Each combination of a list's filters is another
- * statement, which takes 0.4 MB of PostgreSQL's memory (measured). Without our patch, the driver would keep them all.
+ * The number of prepared statements that a connection keeps, dropping the least recently used. Each combination of a list's filters
+ * is a separate statement, which takes 0.4 MB of PostgreSQL's memory (measured). Without our patch, the driver would keep all of
+ * them.
  */
 export const MAX_STATEMENTS = 100;
 
 /**
- * Opens a pool, which connects on first use. Its sessions use UTC and standard strings. A query waits for a free connection,
- * and never behind another query on a busy one (our patch of the driver). Throws for a URL that `readConfig` would reject.
+ * Opens a pool, which connects on first use. Its sessions use UTC and standard strings. A query waits for a free connection and
+ * never queues behind another query on a busy one (our driver patch). Throws for a URL that `readConfig` would reject.
  */
 export function openPool(url: string, options: PoolOptions): Pool {
   const target = parseDatabaseUrl(url);
@@ -114,18 +118,18 @@ export function openPool(url: string, options: PoolOptions): Pool {
     ...(options.idleSeconds === undefined ? {} : { idle_timeout: options.idleSeconds }),
     ...(options.isPooled ? POOLED : {}),
     ...{ fetch_types: false, array_types: ARRAY_TYPES, max_statements: MAX_STATEMENTS },
-    // Seconds before the next attempt, short enough that a database is used again as soon as it is back.
+    // Seconds before the next attempt. The maximum is low, so that the pool reconnects soon after an outage.
     backoff: (retries: number) => Math.min(0.1 * 2 ** retries, 1),
     connection: {
-      // In the form that PostgreSQL reports. Otherwise, PgBouncer would set them again for every transaction.
+      // Values as PostgreSQL reports them. With another spelling, PgBouncer would set them again for every transaction.
       TimeZone: "UTC",
       DateStyle: "ISO, MDY",
       application_name: options.applicationName,
       // The literals in sql/exports/select_rows.ts are safe only with this setting.
       standard_conforming_strings: "on",
-      // PgBouncer rejects these two. Compiling takes longer than most statements here: with it, a delivery of a webhook cost
-      // 0.4 s; deploy/postgresql.conf has `jit` for the sessions behind one. Numbers have all their digits in exports, which
-      // do not pass it.
+      // PgBouncer rejects these two settings. JIT compilation takes longer than most statements here: with it, a webhook delivery
+      // took 0.4 s. deploy/postgresql.conf sets `jit` for sessions behind PgBouncer. Exports need all digits of numbers and bypass
+      // PgBouncer.
       ...(options.isPooled ? {} : { jit: "off", extra_float_digits: "1" }),
       ...(options.limitsLockWaits && !options.isPooled ? { lock_timeout: READ_LOCK_TIMEOUT_MS } : {}),
       ...(options.readOnly ? { default_transaction_read_only: true } : {}),
@@ -133,10 +137,10 @@ export function openPool(url: string, options: PoolOptions): Pool {
       ...options.settings,
     },
     onnotice: () => {},
-    // Column names only. `postgres.camel` would also rewrite the keys inside jsonb values.
+    // Convert column names only. `postgres.camel` would also rewrite the keys inside jsonb values.
     transform: { column: { from: postgres.toCamel, to: postgres.fromCamel } },
     types: {
-      // The driver's own parsers go through Date.
+      // The driver's own parsers convert to Date.
       timestamptz: { to: 1184, from: [1184], serialize: (v: string) => v, parse: toIso },
       bytea: {
         to: 17,
@@ -154,14 +158,14 @@ export function openPool(url: string, options: PoolOptions): Pool {
   return pool;
 }
 
-/** Lets transactions wait longer for locks, unless they begin as `read only`. */
+/** Raises the lock timeout of transactions, unless they begin as `read only`. */
 function letWritesWait(pool: Pool): void {
   const begin = pool.begin as (...given: unknown[]) => Promise<unknown>;
   const beginPatiently = (...given: unknown[]): Promise<unknown> => {
     const [run] = given;
     if (typeof run !== "function") return begin(...given);
     return begin((tx: Transaction) => {
-      // If it fails, so does every later statement.
+      // If this statement fails, every later statement fails too.
       tx`select set_config('lock_timeout', ${String(WRITE_LOCK_TIMEOUT_MS)}, true)`.catch(() => {});
       return run(tx);
     });
@@ -169,11 +173,11 @@ function letWritesWait(pool: Pool): void {
   Object.assign(pool, { begin: beginPatiently });
 }
 
-/** The driver reads what the URL leaves out from PGUSER, PGPASSWORD and PGDATABASE. */
+/** Converts a target to driver options. The driver reads values that the URL omits from PGUSER, PGPASSWORD and PGDATABASE. */
 function toAddress(target: DatabaseTarget) {
   const { socketPath, user, password, database, targetSessionAttrs } = target;
   return {
-    // The driver takes lists; its types do not say so.
+    // The driver accepts lists, but its types do not declare this.
     host: target.hosts as unknown as string,
     port: target.ports as unknown as number,
     ssl: target.tls,
@@ -186,23 +190,23 @@ function toAddress(target: DatabaseTarget) {
 }
 
 /**
- * Opens a pool of one connection to the database of another pool, for session state such as locks. Unlike a reserved
- * connection, it is not taken from that pool. The caller ends it.
+ * Opens a pool of one connection to the database of another pool, for session state such as locks. Unlike a reserved connection, it
+ * does not use up a connection of the other pool. The caller must end it.
  */
 export function openSession(pool: Pool): Pool {
   const options = { ...pool.options, max: 1, max_lifetime: null };
-  // The driver accepts options that it has parsed already; its types do not say so.
+  // The driver accepts options that it has already parsed, but its types do not declare this.
   return postgres(options as unknown as postgres.Options<Record<string, never>>) as unknown as Pool;
 }
 
-/** The driver's class, by our patch; its types do not declare it. */
+/** The driver's class, exported by our patch. The driver's types do not declare it. */
 const { Fragment: DriverFragment } = postgres as unknown as {
   Fragment: new (strings: readonly string[], values: unknown[]) => Fragment;
 };
 
 /**
- * Makes a part of a statement, with values and other parts in it. The driver also takes a query of `sql` as a part, but a query
- * is a promise, and a search has a hundred parts.
+ * Creates a part of a statement from SQL text, values and other parts. The driver also accepts a query of `sql` as a part, but each
+ * query is a promise, and a search has a hundred parts.
  */
 export function fragment(
   strings: TemplateStringsArray,
@@ -211,12 +215,12 @@ export function fragment(
   return new DriverFragment(strings, values);
 }
 
-/** Makes a part of SQL text that is ours. Values of callers must never be in it. */
+/** Creates a part of a statement from SQL text. The text must never contain values from callers. */
 export function rawFragment(text: string): Fragment {
   return new DriverFragment([text], []);
 }
 
-/** Returns rows as a set with the columns of a table, for a FROM clause; columns that a row does not have are null. */
+/** Returns rows as a set with the columns of a table, for a FROM clause. Columns that a row lacks are null. */
 export function tableRows(sql: Sql, table: string, rows: readonly object[]): Fragment {
   const named = rows.map((row) =>
     Object.fromEntries(Object.entries(row).map(([name, value]) => [postgres.fromCamel(name), value])),
@@ -229,30 +233,29 @@ export function isTransaction(sql: Sql): sql is Transaction {
 }
 
 /**
- * Sends the commit behind the statements that were executed, without waiting for their results. Later statements are
- * rejected. `begin("read only")` does not wait for its response either. Both save a round trip and need our patch of the
- * driver.
+ * Sends the commit right after the statements that were executed, without waiting for their results. Later statements are rejected.
+ * Likewise, `begin("read only")` does not wait for the response to its BEGIN. Both save a round trip and need our driver patch.
  */
 export function sendCommit(tx: Transaction): void {
   (tx as unknown as { commit(): void }).commit();
 }
 
-/** Returns the columns that SQL text lists. */
+/** Returns the names in a comma-separated list of columns. */
 export function columnList(text: string): string[] {
   return text.split(",").map((name) => name.trim());
 }
 
-/** Returns the first row of a query that finds one or none. */
+/** Returns the row of a query that returns at most one; null without rows. */
 export async function firstRow<Row>(rows: PromiseLike<readonly Row[]>): Promise<Row | null> {
   return (await rows)[0] ?? null;
 }
 
-/** Returns the row of a query that always finds one. */
+/** Returns the row of a query that always returns one. */
 export async function onlyRow<Row>(rows: PromiseLike<readonly [Row]>): Promise<Row> {
   return (await rows)[0];
 }
 
-/** Returns the only column of the first row; null without rows. */
+/** Returns the value in the only column of the first row; null without rows. */
 export async function firstValue<Value>(
   rows: PromiseLike<readonly Readonly<Record<string, Value>>[]>,
 ): Promise<Value | null> {
@@ -260,7 +263,7 @@ export async function firstValue<Value>(
   return Object.values(row)[0] ?? null;
 }
 
-/** Returns the only column of the row of a query that always finds one. */
+/** Returns the value in the only column of a query that always returns one row. */
 export async function onlyValue<Value>(
   rows: PromiseLike<readonly [Readonly<Record<string, Value>>]>,
 ): Promise<Value> {
@@ -268,19 +271,19 @@ export async function onlyValue<Value>(
   return Object.values(row)[0] as Value;
 }
 
-/** Returns true if a query finds a row. */
+/** Returns true if a query returns any rows. */
 export async function anyRow(rows: PromiseLike<readonly unknown[]>): Promise<boolean> {
   return (await rows).length > 0;
 }
 
 export interface PoolUsage {
-  /** Connections that run a query or transaction, or that are being opened for one. */
+  /** Connections that run a query or transaction, or are being opened for one. */
   inUse: number;
-  /** Queries and transactions that wait for a connection. */
+  /** Queries and transactions that are waiting for a connection. */
   waiting: number;
 }
 
-/** Returns how busy a pool is, which the driver knows by our patch. */
+/** Returns the number of connections in use and of waiting queries. Needs our driver patch. */
 export function readPoolUsage(pool: Pool): PoolUsage {
   return (pool as unknown as { usage(): PoolUsage }).usage();
 }
@@ -289,25 +292,27 @@ export function violates(error: unknown, constraint: string): boolean {
   return error instanceof postgres.PostgresError && error.constraint_name === constraint;
 }
 
-/** SQLSTATE of a statement that a timeout or the client has canceled. */
+/** SQLSTATE of a statement that was canceled by a timeout or by the client. */
 export const QUERY_CANCELED = "57014";
-/** SQLSTATE after `lock_timeout`. */
+/** SQLSTATE of a statement that exceeded `lock_timeout`. */
 export const LOCK_NOT_AVAILABLE = "55P03";
 export const DEADLOCK_DETECTED = "40P01";
-/** SQLSTATE of a statement that waited for a row, which was then moved to another partition. */
+/** SQLSTATE of a statement that waited for a row lock while the row was moved to another partition. */
 export const SERIALIZATION_FAILURE = "40001";
 
-/** Returns true if `error` comes from PostgreSQL and has one of these SQLSTATEs. */
+/** Returns true if `error` comes from PostgreSQL and has one of the given SQLSTATEs. */
 export function hasSqlState(error: unknown, ...states: readonly string[]): boolean {
   return error instanceof postgres.PostgresError && states.includes(error.code);
 }
 
-/** The error of a statement that PostgreSQL rejected. `detail` may hold row values: show it to operators, not to clients. */
+/**
+ * The error of a statement that PostgreSQL rejected. `detail` may contain row values, so show it to operators but not to clients.
+ */
 export interface StatementError {
   sqlState: string;
   message: string;
   detail: string;
-  /** What was violated; empty for other errors. */
+  /** The column of a violated constraint; empty for other errors. */
   column: string;
   constraint: string;
 }
@@ -324,7 +329,7 @@ export function statementErrorOf(error: unknown): StatementError | null {
   };
 }
 
-/** Codes of the driver and the runtime for connections that cannot be opened or that break. */
+/** Error codes of the driver and the runtime for connections that cannot be opened or are lost. */
 const CONNECTION_ERRORS = new Set([
   "CERT_HAS_EXPIRED",
   "CERT_NOT_YET_VALID",
@@ -352,8 +357,8 @@ const CONNECTION_ERRORS = new Set([
 ]);
 
 /**
- * Returns true if the database cannot be reached: no connection, shutting down, starting up, out of connections, or an error
- * with which it ends or refuses the connection, such as a role or database that does not accept connections now.
+ * Returns true if the database cannot be reached. It may be down, starting up, shutting down or out of connections. It may also
+ * refuse or end the connection with a fatal error, such as for a role or database that does not accept connections now.
  */
 export function isConnectionError(error: unknown): boolean {
   if (!(error instanceof Error) || !("code" in error)) return false;

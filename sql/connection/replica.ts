@@ -1,6 +1,5 @@
 /**
- * An optional streaming replica to read from while it shows what the primary shows. While it is unavailable or behind,
- * callers get null and read from the primary.
+ * An optional streaming replica for reads. While the replica is unavailable or behind, callers get null and read from the primary.
  */
 import type { Log } from "../../shared/process/log.ts";
 import { withTimeout } from "../../shared/process/with_timeout.ts";
@@ -8,35 +7,35 @@ import { warnIfClearText } from "./direct_connection.ts";
 import { hasSqlState, isConnectionError, onlyRow, openPool, type Pool, type Sql } from "./pool.ts";
 import { ExportLanes, type ExportSnapshot, openExportSnapshot } from "./snapshot.ts";
 
-/** How long a snapshot waits for a replica that is behind; a healthy one needs a millisecond or two. */
+/** Time for which a snapshot waits for a replica that is behind. A healthy replica needs a millisecond or two. */
 const CATCH_UP_MS = 1000;
-/** How long opening a snapshot may take in all. */
+/** Timeout for opening a snapshot, including the wait for the replica. */
 const TIMEOUT_MS = 2000;
-/** How long the replica is not used after a failure. Then one call retries it in the background. */
+/** Time for which the replica is not used after a failure. The next call then retries the replica in the background. */
 const REST_MS = 5000;
-/** Connections for cancellations, retries, and the catalog. */
+/** Maximum number of connections for cancellations, retries and the catalog. */
 const CONTROL_MAX = 4;
-/** The replica canceled a query to continue replaying: serialization failure and deadlock. */
+/** SQLSTATEs of queries that the replica canceled to continue its replay: serialization failure and deadlock. */
 const RECOVERY_CONFLICTS = ["40001", "40P01"];
 
 interface ReplicaOptions {
   primary: Pool;
   applicationName: string;
-  /** Connections for snapshots. */
+  /** Maximum number of connections for snapshots. */
   max: number;
-  /** How many of them may be second connections; none if omitted. */
+  /** How many of these connections may be second connections of an export; none if omitted. */
   lanesMax?: number;
   log: Log;
 }
 
 export class Replica {
-  /** Second connections for its snapshots. */
+  /** Second connections for the replica's snapshots. */
   readonly lanes: ExportLanes;
   readonly #primary: Pool;
   readonly #streams: Pool;
   readonly #control: Pool;
   readonly #log: Log;
-  /** When to retry, by `performance.now()`; null while it is in use. */
+  /** The time of the next retry, by `performance.now()`; null while the replica is in use. */
   #restsUntil: number | null = null;
   #isClosed = false;
 
@@ -59,38 +58,38 @@ export class Replica {
     await warnIfClearText(this.#control, warn).catch(() => {});
   }
 
-  /** False while it is not used, because it was unavailable or behind. */
+  /** Returns false from a failure of the replica until a retry succeeds. */
   isUsed(): boolean {
     return this.#restsUntil === null;
   }
 
   /**
-   * Checks as an export would whether the replica can be used, and returns `isUsed()`. Metrics call this, because an idle
-   * process notices neither that the replica is gone nor that it is back.
+   * Checks, like an export, whether the replica can be used, and returns `isUsed()`. Metrics call this method, because an idle
+   * process does not notice when the replica fails or recovers.
    */
   async check(): Promise<boolean> {
-    // An error is the primary's, and others log it.
+    // An error here comes from the primary, and other code logs it.
     await this.catchUp(CATCH_UP_MS).catch(() => {});
     return this.isUsed();
   }
 
   /**
-   * Reads the primary's position, for snapshots that are to show everything committed before the call. `null` while the
-   * replica is not read from.
+   * Returns the primary's WAL position, for snapshots that must show everything committed before the call. Returns null while the
+   * replica is not used.
    */
   async readPosition(): Promise<WalPosition | null> {
     if (this.#restsUntil === null) return this.#readPosition();
     if (performance.now() > this.#restsUntil) {
       this.#restsUntil = performance.now() + REST_MS;
-      // Not logged here: the replica's failure already is, and others log the primary's.
+      // The failure of the replica is already logged, and other code logs a failure of the primary.
       void this.#tryAgain().catch(() => {});
     }
     return null;
   }
 
   /**
-   * Opens a snapshot that shows everything before the position; `null` if the replica cannot give it soon. Throws if
-   * `signal` is aborted.
+   * Opens a snapshot that shows everything before a WAL position; null if the replica fails or does not reach the position in time.
+   * Throws if `signal` is aborted.
    */
   async openSnapshot(position: WalPosition, signal: AbortSignal): Promise<ExportSnapshot | null> {
     if (!this.isUsed()) return null;
@@ -101,11 +100,12 @@ export class Replica {
     });
     try {
       const snapshot = await withTimeout(opening, TIMEOUT_MS);
-      // Spares the next callers the wait.
+      // After the loss of a snapshot, the next callers do not wait for the replica.
       snapshot.onLost((error) => this.isToBlameFor(error));
       return snapshot;
     } catch (error) {
-      // The snapshot may still open. Do not wait for it: a server that does not respond does not close it either.
+      // The snapshot may still open. Do not wait until it is closed, because a server that does not respond does not close it
+      // either.
       void opening.then((late) => late.close()).catch(() => {});
       signal.throwIfAborted();
       return this.#rest(error);
@@ -113,8 +113,8 @@ export class Replica {
   }
 
   /**
-   * Returns the replica once it shows everything committed before the call; null after the timeout, or after twice the
-   * timeout if it does not respond.
+   * Returns the replica's pool once the replica shows everything committed before the call. Returns null after the timeout, or
+   * after twice the timeout if the replica does not respond.
    */
   async catchUp(timeoutMs: number): Promise<Pool | null> {
     const position = await this.readPosition();
@@ -127,7 +127,7 @@ export class Replica {
     }
   }
 
-  /** True if a read failed because of the replica and not because of the query. */
+  /** Returns true if a read failed because of the replica and not because of the query. */
   isToBlameFor(error: unknown): boolean {
     if (hasSqlState(error, ...RECOVERY_CONFLICTS)) return true;
     if (!isConnectionError(error)) return false;
@@ -135,7 +135,7 @@ export class Replica {
     return true;
   }
 
-  /** Returns the lag in seconds; null if unknown. */
+  /** Returns the replica's lag in seconds; null if the lag is unknown. */
   measureLag(): Promise<number | null> {
     return withTimeout(measureLag(this.#primary, this.#control), TIMEOUT_MS);
   }
@@ -162,7 +162,7 @@ export class Replica {
     this.#restsUntil = null;
   }
 
-  /** Stops reading from the replica for a while. Logs it once, for the first failure. */
+  /** Stops using the replica until a retry succeeds. Logs only the first failure. */
   #rest(error: unknown, event = error instanceof UnusableReplica ? "replica.behind" : "replica.away"): null {
     if (this.isUsed()) this.#log.warn({ event, err: error }, "the replica is not used for now");
     this.#restsUntil = performance.now() + REST_MS;
@@ -170,7 +170,10 @@ export class Replica {
   }
 }
 
-/** Returns 0 if the replica has replayed all that the primary has flushed, else the age of the last commit it replayed. */
+/**
+ * Returns 0 if the replica has replayed all WAL that the primary has flushed, otherwise the age of the last commit that it
+ * replayed.
+ */
 async function measureLag(primary: Pool, replica: Pool): Promise<number | null> {
   const [flushed] = await primary<[{ now: string; lsn: string }]>`
     select clock_timestamp() as now, pg_current_wal_flush_lsn()::text as lsn`;
@@ -187,21 +190,21 @@ const FIRST_PAUSE_MS = 1;
 const MAX_PAUSE_MS = 50;
 
 export interface WalPosition {
-  /** As PostgreSQL prints it: `16/B374D848`. */
+  /** The LSN as PostgreSQL prints it, such as `16/B374D848`. */
   lsn: string;
   timeline: number;
-  /** The cluster, which its replicas share, and the database in it. */
+  /** The id of the cluster, which its replicas share. */
   systemIdentifier: string;
   databaseOid: number;
 }
 
-/** The replica responds but must not be used; the message says why. */
+/** The replica responds but must not be used. The message gives the reason. */
 class UnusableReplica extends Error {}
 
 /**
- * Reads the primary's position, behind everything committed before the call. Throws if the server is not a primary. It is the
- * end of what is inserted into the WAL, because a commit is visible before it is flushed; and it is flushed first, because
- * replicas receive nothing else (docs/replica.md).
+ * Returns the primary's WAL position after everything committed before the call. Throws if the server is not a primary. The
+ * position is the insert position, because a commit is visible before it is flushed. The WAL is flushed up to it first, because
+ * replicas receive only flushed WAL (docs/replica.md).
  */
 export async function readPrimaryPosition(sql: Sql): Promise<WalPosition> {
   const [position] = await sql<[WalPosition]>`
@@ -213,14 +216,14 @@ export async function readPrimaryPosition(sql: Sql): Promise<WalPosition> {
       ('x' || left(pg_walfile_name(pg_current_wal_flush_lsn()), 8))::bit(32)::int as timeline,
       (select system_identifier::text from pg_control_system()) as system_identifier,
       (select oid from pg_database where datname = current_database()) as database_oid
-    -- The message is flushed with its commit, but no synchronous standby is waited for, which may be away.
+    -- The commit flushes the message but does not wait for a synchronous standby, which may be down.
     from set_config('synchronous_commit', 'local', true)`;
   return position;
 }
 
 /**
- * Waits until the server that `sql` leads to has replayed the position. Throws `UnusableReplica` if it does not in
- * time, or if it is no replica of the primary that the position is of.
+ * Waits until the server behind `sql` has replayed a WAL position. Throws `UnusableReplica` if the replay takes too long, or if the
+ * server is not a replica of the position's primary.
  */
 export async function waitForReplay(
   sql: Sql,
@@ -241,8 +244,8 @@ export async function waitForReplay(
 }
 
 /**
- * Reads the position first and the timeline second: a replica only moves to later timelines. `problem` is why the replica's
- * positions do not compare; null if they do.
+ * Compares the replay position of a replica with a position of the primary. Reads the replay position before the timeline, because
+ * a replica only moves to later timelines. `problem` is the reason why the positions cannot be compared; null if they can.
  */
 function compareReplica(sql: Sql, position: WalPosition) {
   return onlyRow(sql<[{ isReplayed: boolean; problem: string | null }]>`

@@ -1,45 +1,45 @@
-/** A read-only transaction that stays open for as long as a stream reads from it, and second connections to share it. */
+/** Read-only transactions that stay open while a stream reads from them, and second connections that share their snapshots. */
 import type postgres from "postgres";
 import type { Log } from "../../shared/process/log.ts";
 import { withTimeout } from "../../shared/process/with_timeout.ts";
 import { fragment, type Pool, type Sql } from "./pool.ts";
 
-/** How long the server may take to end the statement and the transaction before the connection is destroyed. */
+/** Time for the server to end the statement and the transaction. After that, the connection is destroyed. */
 const CLOSE_TIMEOUT_MS = 10_000;
-/** How long to wait until the session of a destroyed connection is gone from the server. */
+/** Time to wait for the server to end the session of a destroyed connection. */
 const TERMINATE_TIMEOUT_MS = 5_000;
 
 export interface SnapshotOptions {
-  /** Cancels queries; not the connection that runs them. */
+  /** A connection for canceling queries, other than the one that runs them. */
   control: Sql;
   signal: AbortSignal;
-  /** An open snapshot whose rows this one shows too. */
+  /** An open snapshot with which the new one shares its rows. */
   shared?: SharedSnapshot;
-  /** Runs on the connection before the snapshot is taken; throws if it must not be taken. */
+  /** Runs on the connection before the snapshot is taken. If it throws, the snapshot is not taken. */
   before?: (tx: Sql) => Promise<void>;
   closeTimeoutMs?: number;
 }
 
-/** Identifies a snapshot for another connection, while its transaction is open. */
+/** Identifies a snapshot for use on another connection while its transaction is open. */
 export interface SharedSnapshot {
   id: string;
-  /** When the server started: on another server, the same id could be another snapshot. */
+  /** The start time of the server. On another server, the same id could identify another snapshot. */
   serverStart: string;
 }
 
-/** A statement that keeps the connection busy after `run` has returned: a COPY whose rows still arrive. */
+/** A statement that keeps the connection busy after `run` has returned, such as a COPY whose rows are still arriving. */
 export interface RunningStatement {
-  /** Settles when the connection can take the next statement, or is lost. */
+  /** Settles when the connection can run the next statement or is lost. */
   over: Promise<unknown>;
-  /** Discards rows that still arrive, so that the statement can end. */
+  /** Discards the remaining rows, so that the statement can end. */
   discard?(): void;
 }
 
 /**
- * Opens a snapshot: everything read through it shows the database as of the first query. Take the watermark before.
+ * Opens a snapshot. All reads through it show the database as of its first query. Determine the watermark before opening it.
  *
- * The transaction is held by `begin()` and not by `reserve()`: only `begin()` notices a lost connection. Nothing may be
- * sent through it afterwards: the driver would send it on a later connection, outside the transaction.
+ * Uses `begin()` and not `reserve()`, because only `begin()` notices a lost connection. Send no statement after a loss: the driver
+ * would send it on a new connection, outside the transaction.
  */
 export async function openExportSnapshot(pool: Pool, options: SnapshotOptions): Promise<ExportSnapshot> {
   options.signal.throwIfAborted();
@@ -56,7 +56,7 @@ export async function openExportSnapshot(pool: Pool, options: SnapshotOptions): 
     if (options.shared) await snapshot.run(importSnapshot(options.shared));
     if (options.before) {
       await snapshot.run(options.before);
-      // Its queries took a snapshot. The next transaction takes a new one, in the same session.
+      // The queries of `before` took a snapshot. The next transaction takes a new snapshot, in the same session.
       await snapshot.run(undoTransaction);
     }
     await snapshot.prepare();
@@ -68,17 +68,23 @@ export async function openExportSnapshot(pool: Pool, options: SnapshotOptions): 
   }
 }
 
-/** Undoes what the transaction did. A new one of the same kind has begun in its place, in the same session. */
+/** Rolls back the transaction and begins a new one with the same options, in the same session. */
 export async function undoTransaction(tx: Sql): Promise<void> {
   await tx`rollback and chain`;
 }
 
-/** Limits the time of later statements of the transaction (SQLSTATE 57014 when exceeded); 0 means no limit. */
+/**
+ * Limits the duration of later statements in the transaction. A statement that exceeds it fails with SQLSTATE 57014. 0 means no
+ * limit.
+ */
 export async function limitStatements(sql: Sql, timeoutMs: number): Promise<void> {
   await sql`select set_config('statement_timeout', ${String(timeoutMs)}, true)`;
 }
 
-/** Limits the time of each statement of `step`, then restores the limit before. A `step` that throws must end the transaction. */
+/**
+ * Limits the duration of each statement in `step`, then restores the previous limit. If `step` throws, the caller must end the
+ * transaction.
+ */
 export async function withStatementLimit<Result>(
   tx: Sql,
   timeoutMs: number,
@@ -91,16 +97,18 @@ export async function withStatementLimit<Result>(
   return result;
 }
 
-/** Lets the transaction last and be idle without a limit, when selected. PostgreSQL 15 and 16 have one of the settings. */
+/**
+ * Selecting these settings lets the transaction last and be idle without a limit. PostgreSQL 15 and 16 have only the first setting.
+ */
 export const UNLIMITED_TRANSACTION = fragment`
   set_config('idle_in_transaction_session_timeout', '0', true),
   case when current_setting('transaction_timeout', true) is not null then set_config('transaction_timeout', '0', true) end`;
 
 /**
- * Lets later copies of the transaction use two parallel workers. Formatting the lines takes most of the time and can run in
- * parallel, but PostgreSQL's default cost of a row that a worker hands over prevents it. The cost of starting workers stays:
- * copies of a few hundred rows take longer with them. Count rows before this call: counting gains nothing from workers. Call
- * inside a transaction.
+ * Lets later COPY statements in the transaction use two parallel workers. Formatting the lines takes most of the time and can run
+ * in parallel, but PostgreSQL's default `parallel_tuple_cost` prevents it. `parallel_setup_cost` keeps its default, because workers
+ * slow down copies of a few hundred rows. Count rows before this call, because workers do not speed up counts. Call inside a
+ * transaction.
  */
 export async function preferParallelCopies(sql: Sql): Promise<void> {
   await sql`
@@ -109,12 +117,12 @@ export async function preferParallelCopies(sql: Sql): Promise<void> {
       set_config('parallel_tuple_cost', '0', true)`;
 }
 
-/** Turns parallel workers off again, where several connections copy side by side. */
+/** Turns parallel workers off again. Call it where several connections copy concurrently. */
 export async function forbidParallelCopies(sql: Sql): Promise<void> {
   await sql`select set_config('max_parallel_workers_per_gather', '0', true)`;
 }
 
-/** Shares a snapshot. Call it between two copies, not during one. */
+/** Exports a snapshot for use on other connections. Call it between two copies, not during one. */
 export async function shareSnapshot(snapshot: ExportSnapshot): Promise<SharedSnapshot> {
   const [shared] = await snapshot.run(
     (tx) => tx<[SharedSnapshot]>`
@@ -130,18 +138,18 @@ interface Transaction {
   commit: () => void;
 }
 
-/** The server's side of a snapshot. */
+/** The server process of a snapshot. */
 interface Backend {
   pid: number;
-  /** When its transaction began: by now, the process may run another one. */
+  /** The start time of the snapshot's transaction. The process may be running another transaction by now. */
   startedAt: string;
   isDistributed: boolean;
 }
 
 export class ExportSnapshot {
-  /** Aborted when the reader has left, which cancels the running statement. */
+  /** Aborted when the reader disconnects. The abort cancels the running statement. */
   readonly signal: AbortSignal;
-  /** Settles when the transaction has ended, or its connection. */
+  /** Settles when the transaction or its connection has ended. */
   readonly ended: Promise<void>;
   readonly #transaction: Transaction;
   readonly #control: Sql;
@@ -170,12 +178,12 @@ export class ExportSnapshot {
   }
 
   /**
-   * Runs a query in the snapshot and returns its result. Rejects if the connection is lost, and with SQLSTATE 57014 if the
-   * reader has left or the snapshot is being closed. One query at a time.
+   * Runs a query in the snapshot and returns its result. Rejects if the connection is lost, and with SQLSTATE 57014 if the reader
+   * disconnects or the snapshot is being closed. Run one query at a time.
    */
   async run<Result>(query: (tx: postgres.TransactionSql) => PromiseLike<Result>): Promise<Result> {
     if (this.#loss) throw this.#loss.error;
-    // Another caller may use the connection already.
+    // Another caller may already be using the connection.
     if (this.#closed) throw new Error("Cannot read from a snapshot that is closed");
     const result = Promise.withResolvers<Result>();
     const unsubscribe = this.onLost(result.reject);
@@ -185,7 +193,7 @@ export class ExportSnapshot {
     return result.promise;
   }
 
-  /** Registers a statement, which `close()` ends if it still runs then. */
+  /** Registers a statement, which `close()` ends if it is still running. */
   follow(statement: RunningStatement): void {
     this.#running.add(statement);
     void statement.over.then(() => this.#running.delete(statement));
@@ -196,22 +204,22 @@ export class ExportSnapshot {
     return this.#backend?.isDistributed ?? false;
   }
 
-  /** Calls `listener` when the connection is lost, at once if it is already. Returns a function that unsubscribes. */
+  /** Calls `listener` when the connection is lost, or at once if it is already lost. Returns a function that unsubscribes. */
   onLost(listener: (error: unknown) => void): () => void {
     if (this.#loss) listener(this.#loss.error);
     this.#listeners.add(listener);
     return () => void this.#listeners.delete(listener);
   }
 
-  /** Ends a running statement, and the connection if the statement does not end in time. Never throws. */
+  /** Ends a running statement. Destroys the connection if the statement does not end in time. Never throws. */
   async end(statement: RunningStatement): Promise<void> {
-    // PostgreSQL ignores a cancel while it waits for us to read, so reading continues.
+    // PostgreSQL ignores a cancel request while it waits for us to read, so reading continues.
     statement.discard?.();
     const ended = Promise.all([this.cancel(), statement.over]);
     await withTimeout(ended, this.#closeTimeoutMs).catch(() => this.destroy());
   }
 
-  /** Cancels the running statement. Destroys the connection if the server does not answer. Never throws. */
+  /** Cancels the running statement. Destroys the connection if the server does not respond. Never throws. */
   async cancel(): Promise<void> {
     if (!this.#backend || this.#loss || this.#isCommitting) return;
     const sent = this.#control`select pg_cancel_backend(${this.#backend.pid})`.catch(() => {});
@@ -220,15 +228,15 @@ export class ExportSnapshot {
   }
 
   /**
-   * Ends the running statement and the transaction, and releases the connection. If that fails or takes too long, the
-   * connection is destroyed, and its session with it. Never throws; a second call waits for the first.
+   * Ends the running statement and the transaction, and releases the connection. If that fails or takes too long, destroys the
+   * connection and its session. Never throws. A second call waits for the first.
    */
   close(): Promise<void> {
     this.#closed ??= this.#close();
     return this.#closed;
   }
 
-  /** Sets what long reads need, for this transaction only. For `openExportSnapshot()`. */
+  /** Applies the settings for long reads, for this transaction only. `openExportSnapshot()` calls it. */
   async prepare(): Promise<void> {
     const [backend] = await this.run(
       (tx) => tx<[Backend]>`
@@ -236,11 +244,11 @@ export class ExportSnapshot {
           pg_backend_pid() as pid,
           now()::text as started_at,
           to_regproc('public.tracker_changes_relation') is not null as is_distributed,
-          -- Rows are read in the order of an index; the planner would sort all of them to save a little reading.
+          -- Rows are read in index order. By default, the planner would sort all of them to save a little reading.
           set_config('enable_sort', 'off', true),
-          -- For the hash of hidden parents: millions, of about 40 bytes each.
+          -- For the hash of hidden parents, which has millions of entries of about 40 bytes.
           set_config('work_mem', '256MB', true),
-          -- Readers may be slow, and a bundle pauses between datasets: the server's defaults must not end them.
+          -- Readers may be slow, and a bundle pauses between datasets. The server's default limits must not end either.
           set_config('statement_timeout', '0', true),
           ${UNLIMITED_TRANSACTION}`,
     );
@@ -257,9 +265,9 @@ export class ExportSnapshot {
   }
 
   async #commit(): Promise<void> {
-    // A late cancel must not reach the connection's next user.
+    // A late cancel request must not reach the connection's next user.
     await Promise.all(this.#cancels);
-    // Lets the driver report a lost connection first, see above.
+    // Lets the driver report a lost connection first, because no statement may be sent after a loss.
     await new Promise((resolve) => setImmediate(resolve));
     this.#isCommitting = true;
     if (!this.#loss) this.#transaction.commit();
@@ -281,17 +289,20 @@ export class ExportSnapshot {
 }
 
 /**
- * Closes the connection of a transaction on our side. Returns false if the transaction has released it. Our patch of the
- * driver does this; its types do not declare it.
+ * Closes the client's end of a transaction's connection. Returns false if the transaction has already released the connection. Our
+ * driver patch adds this method, but the driver's types do not declare it.
  */
 function destroyConnection(tx: postgres.TransactionSql): boolean {
   return (tx as unknown as { destroy: () => boolean }).destroy();
 }
 
-/** Makes a transaction without queries show the same rows as the shared snapshot. Throws if it cannot. */
+/**
+ * Returns a step that makes a transaction show the same rows as the shared snapshot. The step must run before any query. It throws
+ * if it cannot import the snapshot.
+ */
 function importSnapshot({ id, serverStart }: SharedSnapshot) {
   return async (tx: postgres.TransactionSql): Promise<void> => {
-    // The statement takes no parameter; the id consists of digits from PostgreSQL.
+    // The statement accepts no parameters. PostgreSQL generated the id, which contains only hex digits and hyphens.
     await tx.unsafe(`set transaction snapshot '${id}'`);
     const [server] = await tx<[{ isSame: boolean }]>`
       select pg_postmaster_start_time()::text = ${serverStart} as is_same`;
@@ -299,24 +310,27 @@ function importSnapshot({ id, serverStart }: SharedSnapshot) {
   };
 }
 
-/** Per process, in addition to EXPORT_STREAMS_MAX: enough to keep the processors of a small server busy. */
+/**
+ * Maximum number of second connections per process, in addition to EXPORT_STREAMS_MAX. Two keep the processors of a small server
+ * busy.
+ */
 export const EXPORT_LANES_MAX = 2;
 
 /** A second snapshot that shows the same rows as the first. */
 export interface Twin {
-  /** Resolves to null if it cannot be opened. The first snapshot may be read meanwhile. */
+  /** Resolves to null if the second snapshot cannot be opened. The first snapshot can be read in the meantime. */
   opened: Promise<ExportSnapshot | null>;
-  /** Releases the connection as soon as it is open. Never throws. Close it before the first snapshot. */
+  /** Closes the second snapshot as soon as it is open. Never throws. Call it before closing the first snapshot. */
   close(): Promise<void>;
 }
 
 export interface ExportLanesOptions {
-  /** First snapshots are opened here too; the pool has `max` connections more than they need. */
+  /** The pool for second snapshots. First snapshots use it too, so it has `max` more connections than first snapshots need. */
   pool: Pool;
   control: Sql;
   max: number;
   log: Log;
-  /** Called with each second connection that is open. */
+  /** Called with each second snapshot once it is open. */
   onOpened?: (twin: ExportSnapshot) => void;
 }
 
@@ -328,7 +342,7 @@ export class ExportLanes {
     this.#options = options;
   }
 
-  /** Begins to open a twin; null if no connection is free. Throws if the first snapshot is lost. */
+  /** Starts to open a second snapshot. Returns null if no connection is free. Throws if the first snapshot is lost. */
   async openTwin(first: ExportSnapshot): Promise<Twin | null> {
     if (this.#used >= this.#options.max) return null;
     this.#used += 1;
@@ -359,14 +373,17 @@ export class ExportLanes {
     const close = async (): Promise<void> => {
       isWanted = false;
       const closed = opened.then((twin) => twin?.close()).then(release);
-      // A twin that is still opening is not needed: a server that does not respond must delay no export.
+      // Do not wait for a second snapshot that is still opening, because a server that does not respond must not delay the export.
       if (!isOpening) await closed;
     };
     return { opened, close };
   }
 }
 
-/** Concurrent estimates and HEAD requests of exports. They take no stream slot, so they need connections of their own. */
+/**
+ * Maximum number of concurrent estimates and HEAD requests of exports. They take no stream slot, so they need their own
+ * connections.
+ */
 export const EXPORT_COUNTS_MAX = 4;
 
 export function countExportConnections(exportStreamsMax: number): number {
