@@ -1,19 +1,19 @@
-/** Table `installation`: tells a database from its restored copies. */
+/** Table `installation`: distinguishes a database from its restored copies. */
 import { firstValue, onlyValue, type Sql } from "./connection/pool.ts";
 
 /**
- * Returns the id of this database, and creates it if necessary. A database that was restored from a dump or created from a
- * template carries the id of its original, but is in another place: it gets a new id. A copy of the files, such as a standby
- * or a point-in-time recovery, cannot be distinguished from its original and keeps the id.
+ * Returns the id of this database, and creates the id if necessary. A database that was restored from a dump or created from a
+ * template contains the id of its original, but has another system identifier or OID. It gets a new id. A copy of the files, such
+ * as a standby or a point-in-time recovery, cannot be distinguished from its original and keeps the id.
  */
 export async function ensureInstallation(sql: Sql): Promise<string> {
   const place = await findPlace(sql);
   return (await findInstallation(sql, place)) ?? (await upsertInstallation(sql, place));
 }
 
-/** The place of a database. */
+/** Identifies a database by its server and OID. */
 interface Place {
-  /** Identifies the server's files; 0 if the role may not read it. */
+  /** The system identifier of the server's files; 0 if the role may not read it. */
   systemIdentifier: string;
   databaseOid: number;
 }
@@ -29,7 +29,7 @@ async function findPlace(sql: Sql): Promise<Place> {
   return { systemIdentifier, databaseOid };
 }
 
-/** Finds the id of this database; `null` if it has none of its own yet. */
+/** Finds the id of this database; null if the database has no id yet, or only that of its original. */
 async function findInstallation(sql: Sql, { systemIdentifier, databaseOid }: Place): Promise<string | null> {
   return firstValue(sql<{ id: string }[]>`
     select id
@@ -37,7 +37,10 @@ async function findInstallation(sql: Sql, { systemIdentifier, databaseOid }: Pla
     where system_identifier = ${systemIdentifier} and database_oid = ${databaseOid}`);
 }
 
-/** Concurrent processes create one id: the second finds the row of the first. */
+/**
+ * Inserts or replaces the id of this database and returns it. Concurrent processes get the same id: the second one finds the row of
+ * the first.
+ */
 async function upsertInstallation(sql: Sql, { systemIdentifier, databaseOid }: Place): Promise<string> {
   return onlyValue(sql<[{ id: string }]>`
     insert into installation as i (system_identifier, database_oid)
@@ -53,14 +56,14 @@ async function upsertInstallation(sql: Sql, { systemIdentifier, databaseOid }: P
     returning i.id`);
 }
 
-/** Returns true for a copy of another database that has not replaced it. */
+/** Returns true if this database is a copy that has not replaced its original. */
 export async function isDatabaseCopy(sql: Sql): Promise<boolean> {
-  // It notices a copy.
+  // This call detects a copy and sets `is_copy`.
   await ensureInstallation(sql);
   return (await firstValue(sql<{ isCopy: boolean }[]>`select is_copy from installation`)) ?? false;
 }
 
-/** Notes that a copy replaces its original. */
+/** Records that a copy has replaced its original. */
 export async function markOriginal(sql: Sql): Promise<void> {
   await sql`update installation set is_copy = false where is_copy`;
 }

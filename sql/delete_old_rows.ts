@@ -1,4 +1,4 @@
-/** Which rows are deleted once they are old, and how: the oldest first, a batch at a time. */
+/** Lists the tables whose old rows are deleted, with their retention, and deletes the rows in batches. */
 import type { Config } from "../shared/process/config.ts";
 import { FORGOTTEN_ACCOUNT } from "./accounts/login_delays.ts";
 import type { Sql } from "./connection/pool.ts";
@@ -7,19 +7,19 @@ interface OldRows {
   table: string;
   /** The columns of the primary key as SQL; `id` if omitted. */
   key?: string;
-  /** The time of a row as SQL: an indexed column or expression. */
+  /** The time of a row as SQL. It must be an indexed column or expression. */
   time: string;
-  /** Rows are old when this interval has passed since their time. */
+  /** The interval after a row's time from which the row is old. */
   age: string;
   /** A further condition as SQL. */
   and?: string;
 }
 
-/** Tables whose rows have an age that no operator chooses, by their names in the log. */
+/** Tables with a fixed retention, by their names in the log. */
 export const OLD_ROWS = {
-  /** Their links and limits have ended. */
+  /** Mails whose links have expired and that no longer count toward a limit. */
   accountMails: { table: "account_mails", time: "expires_at", age: "1 hour" },
-  /** They no longer limit anyone. */
+  /** Attempts that no longer count toward a limit. */
   loginAttempts: { table: "login_attempts", key: "subject_hash", time: "last_attempt_at", age: "1 minute" },
   loginAccounts: {
     table: "login_account_attempts",
@@ -39,8 +39,8 @@ export const OLD_ROWS = {
   idempotencyKeys: { table: "idempotency_keys", key: "caller, key", time: "created_at", age: "24 hours" },
   invitations: { table: "organization_invitations", time: "created_at", age: "30 days" },
   /**
-   * The last one and the last good one stay, those that price changes refer to, and an operator's decisions about a document
-   * that its source may still repeat.
+   * Keeps the last sync, the last successful sync and the syncs that price changes refer to. Also keeps an operator's decisions
+   * about a document that its source may still repeat.
    */
   catalogSyncs: {
     table: "catalog_syncs",
@@ -57,12 +57,12 @@ export const OLD_ROWS = {
   webhookSecrets: { table: "webhook_retired_secrets", time: "expires_at", age: "0" },
 } as const satisfies Readonly<Record<string, OldRows>>;
 
-/** Tables whose rows an operator keeps for a number of days, by their names in the log. */
+/** Returns the tables with a configurable retention in days, by their names in the log. */
 export function listKeptRows(
   config: Pick<Config, "sessionRetentionDays" | "exportJobRetentionDays" | "executionRetentionDays">,
 ) {
   return {
-    /** The counters of their lines keep counting them. */
+    /** The execution counters of definition lines still include deleted executions. */
     executions: {
       table: "definition_executions",
       time: "recorded_at",
@@ -73,7 +73,7 @@ export function listKeptRows(
       time: "least(expires_at, revoked_at)",
       age: `${config.sessionRetentionDays} days`,
     },
-    /** Those without a file. The latest job of an organization stays, because job numbers continue from it. */
+    /** Jobs without a file. The latest job of an organization is kept, because the next job's number follows from it. */
     exportJobs: {
       table: "export_jobs",
       time: "finished_at",
@@ -86,7 +86,7 @@ export function listKeptRows(
   } satisfies Readonly<Record<string, OldRows>>;
 }
 
-/** Deletes up to `limit` old rows, the oldest first, and returns their number. Skips rows that other transactions lock. */
+/** Deletes up to `limit` old rows, oldest first, and returns their number. Skips rows that other transactions have locked. */
 export async function deleteOldRows(sql: Sql, rows: OldRows & { limit: number }): Promise<number> {
   const { table, age, limit } = rows;
   const [key, time] = [sql.unsafe(rows.key ?? "id"), sql.unsafe(rows.time)];

@@ -1,4 +1,4 @@
-/** The queue of background jobs: pg-boss in schema `pgboss`, written inside our own transactions. */
+/** The queue of background jobs: pg-boss in the schema `pgboss`. Jobs are queued inside our own transactions. */
 import { type ConstructorOptions, type Db, PgBoss, type Queue } from "pg-boss";
 import {
   JOB_NAMES,
@@ -11,43 +11,43 @@ import type { Sql } from "./connection/pool.ts";
 export type Boss = PgBoss;
 
 const SCHEMA = "pgboss";
-/** How long an entry stays with a runner whose heartbeats have stopped. Then another runner gets it, within 30 s. */
+/** Seconds after a runner's last heartbeat until its job is released. Another runner gets the job within 30 s. */
 const HEARTBEAT_SECONDS = 20;
-/** How often lapsed heartbeats are checked, due schedules, and how many entries wait. */
+/** Interval of the checks for lapsed heartbeats, due schedules and queue lengths. */
 const HEARTBEAT_CHECK_SECONDS = 5;
-/** OIDs of types. */
+/** Type OIDs. */
 const TEXT = 25;
 const TIMESTAMPTZ = 1184;
 
-/** A script that pg-boss runs in its own transaction. */
+/** A pg-boss script that runs in its own transaction. */
 const TRANSACTION_SCRIPT = /^\s*BEGIN;(.*)COMMIT;\s*$/s;
 
 /** Adapts a pool or an open transaction to the database interface of pg-boss. */
 function bossDatabase(sql: Sql): Db {
   return {
     async executeSql(text, values = []) {
-      // PostgreSQL runs the statements of one message in one transaction; a pool refuses `begin`.
+      // PostgreSQL runs all statements of one message in one transaction, so `begin` is not needed. A pool would reject it.
       const [, statements = text] = TRANSACTION_SCRIPT.exec(text) ?? [];
       const parameters = values.map((value) => bossParameter(sql, value)) as never[];
       const result: unknown[] = await sql.unsafe(statements, parameters);
-      // Several statements return a list of results.
+      // A message with several statements returns a list of results.
       return { rows: result.some(Array.isArray) ? result.flat() : [...result] };
     },
   };
 }
 
 /**
- * pg-boss binds JSON as text. Without the type text, the driver would stringify it again. It binds instants as Date, but our
- * pools expect strings.
+ * Converts a parameter of pg-boss for the driver. pg-boss binds JSON as text, which the driver would stringify again without the
+ * type. pg-boss binds times as Date, but our pools expect strings.
  */
 function bossParameter(sql: Sql, value: unknown): unknown {
   if (value instanceof Date) return sql.typed(value.toISOString() as never, TIMESTAMPTZ);
   return typeof value === "string" ? sql.typed(value as never, TEXT) : value;
 }
 
-/** Installs or upgrades the schema and creates the queues. `sql` must be one connection, not a pool. */
+/** Installs or upgrades the schema of pg-boss and creates the queues. `sql` must be one connection, not a pool. */
 export async function installQueues(sql: Sql): Promise<void> {
-  // Relevant errors are thrown by the calls below.
+  // Background errors are ignored, because the calls below throw the relevant errors.
   const boss = await startBoss(sql, () => {}, { migrate: true, supervise: false, schedule: false });
   try {
     for (const name of JOB_NAMES) {
@@ -61,24 +61,24 @@ export async function installQueues(sql: Sql): Promise<void> {
   }
 }
 
-/** Called with background errors, such as a lost connection before it is restored. */
+/** Called with background errors, such as a lost connection that is not restored yet. */
 export type OnBossError = (error: unknown) => void;
 
 function startBoss(sql: Sql, onError: OnBossError, options: ConstructorOptions): Promise<Boss> {
   const boss = new PgBoss({ db: bossDatabase(sql), schema: SCHEMA, migrate: false, ...options });
-  // Without a listener, an error event would end the process.
+  // Without a listener, an error event would crash the process.
   boss.on("error", onError);
   return boss.start();
 }
 
-/** Opens the queue for processes that only add jobs, on their own connections. `stop` ends its timer. */
+/** Opens the queue for a process that only adds jobs, on the process's own connections. `stop` ends the queue's timer. */
 export function openQueue(sql: Sql, onError: OnBossError): Promise<Boss> {
   return startBoss(sql, onError, { supervise: false, schedule: false });
 }
 
 /**
- * Opens the queue for the job runner, which runs jobs, retries those of dead workers, and maintains the schedules. The pool
- * is shared with the jobs; stop the queue before ending it.
+ * Opens the queue for the job runner, which runs jobs, retries the jobs of crashed workers, and maintains the schedules. The jobs
+ * use the same pool, so stop the queue before ending the pool.
  */
 export function openWorkerQueue(sql: Sql, onError: OnBossError): Promise<Boss> {
   return startBoss(sql, onError, {
@@ -91,8 +91,8 @@ export function openWorkerQueue(sql: Sql, onError: OnBossError): Promise<Boss> {
 }
 
 /**
- * Corrects times that are in the future because the database's clock was set back. Until the clock had caught up, pg-boss
- * would check no heartbeats and no schedules, and start no job that was waiting.
+ * Corrects times in the queue that are in the future because the database's clock was set back. Otherwise, pg-boss would not check
+ * heartbeats or schedules, and would not start waiting jobs, until the clock has caught up.
  */
 export async function correctQueueTimes(sql: Sql): Promise<void> {
   await sql`
@@ -106,7 +106,7 @@ export async function correctQueueTimes(sql: Sql): Promise<void> {
     )
     update pgboss.job
     set heartbeat_on = least(heartbeat_on, now()),
-      -- Of a job that was queued before, nothing tells the clock's step from a pause that was meant.
+      -- If a job was queued before the clock step, a delay caused by the step cannot be distinguished from an intended delay.
       start_after = case when created_on > now() then least(start_after, now()) else start_after end
     where name in (select name from checks) and state <= 'active'
       and (heartbeat_on > now() or (created_on > now() and start_after > now()))`;
@@ -117,9 +117,9 @@ export interface QueuedJob<Name extends JobName> {
   id: string;
   name: Name;
   payload: JobPayloads[Name];
-  /** How long an attempt may run before it counts as stuck, if the queue does not say. */
+  /** Time after which a running attempt counts as stuck, for queues without such a setting. */
   expireSeconds?: number;
-  /** When it may run; at once if unset or null. */
+  /** The earliest start time of the job; immediately if unset or null. */
   startAt?: string | null;
 }
 
@@ -136,21 +136,21 @@ export async function enqueueJob<Name extends JobName>(
   if (queued === null) throw new Error(`Cannot queue ${name} "${id}": it is already queued`);
 }
 
-/** An entry of the queue as a worker fetched it. Another worker that fetches it later has a higher `retryCount`. */
+/** A job that a worker has fetched from the queue. If another worker fetches the job later, its `retryCount` is higher. */
 export interface QueueClaim {
   id: string;
   name: JobName;
   retryCount: number;
 }
 
-/** Gives a claimed job back, to run at `startAt`. Call inside the transaction that notes why. */
+/** Returns a claimed job to the queue, to run at `startAt`. Call inside the transaction that records the reason. */
 export async function postponeJob(
   sql: Sql,
   boss: Boss,
   { claim: { id, name, retryCount }, startAt }: { claim: QueueClaim; startAt: string },
 ): Promise<void> {
   const db = bossDatabase(sql);
-  // Does nothing if the claim has lapsed. Then the entry waits already, or another worker has it.
+  // Has no effect if the claim has lapsed. The job is then waiting again or fetched by another worker.
   await boss.fail(name, { id, retryCount }, null, { db });
   await boss.update(name, undefined, { id, startAfter: startAt, db });
 }
@@ -160,14 +160,14 @@ export async function cancelJob(sql: Sql, boss: Boss, job: { id: string; name: J
   await boss.cancel(job.name, job.id, { db: bossDatabase(sql) });
 }
 
-/** Completes a job. Call inside the transaction of its last effect, so that both commit together. */
+/** Marks a job as completed. Call inside the transaction of the job's last effect, so that both commit together. */
 export async function completeJob(sql: Sql, boss: Boss, job: { id: string; name: JobName }): Promise<void> {
   await boss.complete(job.name, job.id, null, { db: bossDatabase(sql) });
 }
 
 /**
- * Schedules a job without a payload by a cron expression (UTC), replaces its earlier schedule, and queues it once now. Any
- * number of processes may do this: each occurrence is queued once.
+ * Schedules a job without a payload by a cron expression (UTC), and queues it once now. The schedule replaces an earlier one. Any
+ * number of processes may schedule the same job: each occurrence is queued only once.
  */
 export async function scheduleJob(boss: Boss, job: { name: ScheduledJobName; cron: string }): Promise<void> {
   await boss.schedule(job.name, job.cron, {}, { tz: "UTC" });
@@ -178,8 +178,8 @@ const DAY_SECONDS = 24 * 3600;
 const YEAR_SECONDS = 365 * DAY_SECONDS;
 
 /**
- * At most one entry, waiting or active. The retry is for a sweep whose runner died: until its entry ends, no other
- * sweep can be queued.
+ * At most one sweep is waiting or active. The retry covers a crashed runner, because no other sweep can be queued until its sweep
+ * ends.
  */
 const SWEEP = {
   policy: "exclusive",
@@ -190,24 +190,24 @@ const SWEEP = {
   deleteAfterSeconds: DAY_SECONDS,
 } as const;
 
-/** Retries after 1, 2, 4 … 60 minutes, each randomly shortened by up to half: for 17 to 34 hours. */
+/** Retries after 1, 2, 4 … 60 minutes. Each delay is randomly shortened by up to half, so the retries last 17 to 34 hours. */
 const MAIL = {
   retryLimit: 40,
   retryDelay: 60,
   retryBackoff: true,
   retryDelayMax: 3600,
   heartbeatSeconds: HEARTBEAT_SECONDS,
-  // Longer than the mail server may take to respond (jobs/mailer.ts).
+  // Longer than the response timeout of the mail server (jobs/mailer.ts).
   expireInSeconds: 3600,
 } as const;
 
 /** The largest value of a column of type `integer`. */
 const MAX_INTEGER = 2 ** 31 - 1;
 
-/** Settings of pg-boss per queue. */
+/** pg-boss settings of each queue. */
 const QUEUE_SETTINGS: Readonly<Record<JobName, Omit<Queue, "name">>> = {
-  // Attempts are counted in the row of the export job, and waits for storage or database end by its times. pg-boss must never
-  // give up on an entry or delete it, because the row would then wait forever.
+  // The row of an export job counts the attempts and limits the waits for storage or the database. pg-boss must never give up on a
+  // queued job or delete it, because the export job would then wait forever.
   build_org_export: {
     retryLimit: MAX_INTEGER,
     retryDelay: 2,
@@ -218,7 +218,7 @@ const QUEUE_SETTINGS: Readonly<Record<JobName, Omit<Queue, "name">>> = {
   },
   delete_old_records: SWEEP,
   expire_org_exports: SWEEP,
-  // A person is waiting for the mail.
+  // A user is waiting for the mail.
   send_account_mail: { ...MAIL, retryDelay: 5, expireInSeconds: 15 * 60 },
   send_export_ready: MAIL,
   send_webhook_disabled: MAIL,

@@ -1,4 +1,7 @@
-/** Applies pending migrations in order of their names, then those of the queue, grants, and what SQL cannot compute. */
+/**
+ * Applies pending migrations in the order of their names. Then upgrades the job queue, grants privileges, and computes values that
+ * SQL cannot compute.
+ */
 import { readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { pause } from "../shared/process/with_timeout.ts";
@@ -30,59 +33,64 @@ import { installDistributedFunctions, restoreFunctions } from "./tracker/tracker
 import { validateTimeChecks } from "./tracker/wrong_times.ts";
 
 const RUNTIME_ROLE_GRANTS = fileURLToPath(new URL("./runtime_role.sql", import.meta.url));
-/** Poll interval for the lock of another migrator. Waiting inside PostgreSQL would block its `create index concurrently`. */
+/**
+ * Poll interval for the lock of another migrator. Waiting inside PostgreSQL would block the other's `create index concurrently`.
+ */
 const TURN_POLL_MS = 500;
 
-/** How a file waits for its table locks. While it waits, all sessions that need the tables it has locked queue behind it. */
+/** Limits for a migration that waits for table locks. While it waits, sessions that need its locked tables queue behind it. */
 export interface LockPatience {
-  /** For all locks of the file together. */
+  /** Timeout for all table locks of the migration together. */
   timeoutMs: number;
-  /** Pause for the queued writes. */
+  /** Pause between attempts, in which queued writes can run. */
   pauseMs: number;
   attempts: number;
 }
 
-/** The errors of a file that failed because other sessions were in its way. */
+/** SQLSTATEs of a migration that failed because of concurrent sessions. */
 const BUSY = [LOCK_NOT_AVAILABLE, DEADLOCK_DETECTED, SERIALIZATION_FAILURE];
 const CONNECTION_LOST = "Cannot migrate: the connection to the database was lost; run it again to go on";
 
-/** Two and a half minutes in total; other sessions wait a little over 2 s at most, reads give up after 3 s. */
+/** Two and a half minutes in total. Other sessions wait at most a little over 2 s. Reads give up after 3 s. */
 const PATIENCE: LockPatience = { timeoutMs: 2000, pauseMs: 5000, attempts: 20 };
 
 export interface MigrateOptions {
-  /** Called after each migration: the `count`th of `total`. */
+  /** Called after each migration, with its number (`count`) out of `total`. */
   onApplied?: (name: string, count: number, total: number) => void;
-  /** Called with what an operator should know: whom the migrator is waiting for, and which rows need to be corrected. */
+  /** Called with messages for the operator: the sessions that the migrator is waiting for, and the rows that need correction. */
   onNotice?: (message: string) => void;
-  /** Called each second while hashes of definitions are recomputed, and at the end if there were any. */
+  /** Called every second while hashes of definitions are recomputed, and at the end if any were recomputed. */
   onRehashed?: (done: number, total: number) => void;
-  /** Those of this checkout when omitted. */
+  /** The migrations to apply; the migrations of this checkout if omitted. */
   migrations?: readonly Migration[];
   patience?: LockPatience;
 }
 
 export interface MigrateResult {
   applied: string[];
-  /** Migrations of a newer release. If there are any, nothing was applied. */
+  /** Migrations that a newer release has applied. If there are any, this call applied nothing. */
   unknown: string[];
 }
 
 interface Migrator {
-  /** Holds the lock and does the work, so that the next migrator waits for whatever a killed one has started. */
+  /**
+   * The connection that holds the lock and runs the statements. If this migrator is killed, the next one waits for running
+   * statements.
+   */
   connection: Sql;
-  /** Its server process. The driver replaces a lost connection, and the lock is lost with it. */
+  /** The connection's server process. The driver replaces a lost connection, but the lock is then lost. */
   pid: number;
   pool: Pool;
   patience: LockPatience;
   onNotice: (message: string) => void;
-  /** Whether the tracker tables are on the nodes of a Citus cluster. */
+  /** Whether the tracker tables are distributed over the nodes of a Citus cluster. */
   isDistributed: boolean;
 }
 
 /**
- * Applies pending migrations. A second migrator waits for the first and then finds nothing to do. If a newer release has
- * migrated the database, nothing changes. Throws a MigrationError that names the failed file; the files before it stay
- * applied, and the next call continues there.
+ * Applies pending migrations. A second migrator waits for the first and then finds nothing to do. If a newer release has migrated
+ * the database, nothing changes. Throws a MigrationError that names the failed migration. Earlier migrations stay applied, and the
+ * next call continues with the failed one.
  */
 export async function migrate(pool: Pool, options: MigrateOptions = {}): Promise<MigrateResult> {
   const { onApplied, onNotice = () => {}, onRehashed = () => {}, patience = PATIENCE } = options;
@@ -145,7 +153,7 @@ async function step(sql: Sql, name: string, run: () => Promise<unknown>): Promis
   }
 }
 
-/** Determines what to apply. An older release applies nothing. */
+/** Returns the schema state with the pending migrations. Throws if this release cannot migrate the database. */
 async function plan(connection: Sql, known: readonly Migration[]): Promise<SchemaState> {
   try {
     const state = await readSchemaState(connection, known);
@@ -160,11 +168,11 @@ async function plan(connection: Sql, known: readonly Migration[]): Promise<Schem
   }
 }
 
-/** Applies one file, with more attempts if other sessions are in its way. */
+/** Applies one migration. Retries if concurrent sessions prevent it. */
 async function applyPatiently(migrator: Migrator, migration: Migration): Promise<void> {
   const { connection, pool, pid, patience, onNotice } = migrator;
   if ((await findPid(connection)) !== pid) throw new MigrationError(CONNECTION_LOST);
-  // No session queues behind `create index concurrently`, so it may wait long.
+  // No session queues behind `create index concurrently`, so its waits have no limit.
   const limitMs = migration.hasTransaction ? patience.timeoutMs : Number.POSITIVE_INFINITY;
   for (let attempt = 1; ; attempt += 1) {
     await using watch = watchLockWaits(pool, pid, limitMs);
@@ -192,8 +200,8 @@ function lockError({ name }: Migration, patience: LockPatience, { holders }: Loc
 }
 
 /**
- * Sends one message: if the connection died, the driver would send a second one outside of the transaction. Citus passes
- * the text of a whole message on to its nodes, so there the statement of a file gets a text of its own.
+ * Applies a migration in one message. After a lost connection, the driver would send a second message outside the transaction.
+ * Citus forwards the text of a whole message to its nodes, so on Citus the migration is executed as a separate text.
  */
 async function applyWhole(
   { connection, patience, isDistributed }: Migrator,
@@ -214,8 +222,8 @@ async function applyWhole(
 }
 
 /**
- * Applies a file outside of a transaction. Its statement must be repeatable, because it may have succeeded without being
- * recorded.
+ * Applies a migration outside a transaction. Its statement must be repeatable, because an earlier attempt may have succeeded
+ * without being recorded.
  */
 async function applyAlone({ connection }: Migrator, migration: Migration): Promise<void> {
   await dropInvalidIndex(connection, migration);
@@ -223,7 +231,7 @@ async function applyAlone({ connection }: Migrator, migration: Migration): Promi
   await insertApplied(connection, migration);
 }
 
-/** Drops the invalid index of an interrupted attempt, which `if not exists` would accept. */
+/** Drops the invalid index that an interrupted attempt left, because `if not exists` would accept it. */
 async function dropInvalidIndex(connection: Sql, { text }: Migration): Promise<void> {
   const [, name] =
     /create\s+(?:unique\s+)?index\s+concurrently\s+(?:if\s+not\s+exists\s+)?(\w+)/i.exec(text) ?? [];
@@ -236,9 +244,9 @@ async function dropInvalidIndex(connection: Sql, { text }: Migration): Promise<v
 const CHECK_INTERVAL_MS = 250;
 
 interface LockWatch extends AsyncDisposable {
-  /** Describes the sessions that were last seen blocking; empty if there were none. */
+  /** Describes the sessions that were last seen blocking; empty if no session was blocking. */
   readonly holders: string;
-  /** Whether it has canceled the statement, whose waits together were too long. */
+  /** Whether the watch has canceled the statement because its lock waits took too long in total. */
   readonly hasCanceled: boolean;
 }
 
@@ -251,9 +259,9 @@ interface HolderRow {
 }
 
 /**
- * Watches, on another connection than that of `pid`, which sessions block it: after the wait, the server no longer knows.
- * `lock_timeout` limits each wait; this cancels the statement when its waits together take longer than `limitMs`. Dispose
- * it to stop.
+ * Watches which sessions block the process `pid`. Polls on another connection, because the server no longer knows the sessions
+ * after the wait. `lock_timeout` limits each wait, and the watch cancels the statement when its waits exceed `limitMs` in total.
+ * Dispose of the watch to stop it.
  */
 function watchLockWaits(sql: Sql, pid: number, limitMs: number): LockWatch {
   const stopped = new AbortController();
@@ -289,7 +297,7 @@ function watchLockWaits(sql: Sql, pid: number, limitMs: number): LockWatch {
   };
 }
 
-/** Cancels the statement of `pid` if it still waits for a lock. Returns whether it did. */
+/** Cancels the statement of the process `pid` if it is still waiting for a lock. Returns true if the statement was canceled. */
 async function cancelWait(sql: Sql, pid: number): Promise<boolean> {
   const [row] = await sql<[{ isCanceled: boolean }]>`
     select case when pg_blocking_pids(${pid}) <> '{}' then pg_cancel_backend(${pid}) else false end as is_canceled`;
@@ -307,7 +315,7 @@ async function listHolders(sql: Sql, pid: number): Promise<HolderRow[]> {
 }
 
 function describeHolder({ pid, role, applicationName, state, seconds }: HolderRow): string {
-  // A transaction that was prepared for two-phase commit has no process.
+  // A transaction prepared for two-phase commit has no process.
   if (pid === 0) return "a prepared transaction (see pg_prepared_xacts)";
   const facts = [
     applicationName && `"${applicationName}"`,

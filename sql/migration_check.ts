@@ -10,20 +10,20 @@ interface Facts {
   encoding: string;
   role: string;
   database: string;
-  /** Schema for new tables; null if the search path names no existing schema. */
+  /** The schema for new tables; null if the search path names no existing schema. */
   schema: string | null;
   mayCreateTables: boolean;
   mayCreateInDatabase: boolean;
   hasQueue: boolean;
-  /** Owner of the tables; null before the first migration. */
+  /** The owner of the tables; null before the first migration. */
   owner: string | null;
   isOwner: boolean | null;
-  /** The service's role: `ulr_app`, or this one if it does everything. */
+  /** The service's role: `ulr_app` if the role exists, otherwise the current role. */
   runtimeRole: string;
   runtimeSeesSessions: boolean;
 }
 
-/** Returns a line per problem, with what to do; empty if there is none. Changes nothing. */
+/** Returns one line per problem, with its solution; an empty list if there are no problems. Changes nothing. */
 export async function listMigrationProblems(sql: Sql): Promise<string[]> {
   const facts = await readFacts(sql);
   const { role, database, schema } = facts;

@@ -1,4 +1,4 @@
-/** Explains a failed migration in one line: which one it was, and what to do. */
+/** Describes a failed migration in one line, with a hint about the cause. */
 import type { Sql } from "./connection/pool.ts";
 import { hasSqlState } from "./connection/pool.ts";
 
@@ -14,7 +14,7 @@ interface Place {
   database: string;
 }
 
-/** Returns what to do about `error`; empty if only the message helps. */
+/** Returns a hint about how to fix `error`; empty if there is none. */
 function hintOf(error: unknown, message: string, { role, database }: Place): string {
   if (hasSqlState(error, INSUFFICIENT_PRIVILEGE)) {
     const [, schema] = /permission denied for schema (\S+)/.exec(message) ?? [];
@@ -33,7 +33,7 @@ function hintOf(error: unknown, message: string, { role, database }: Place): str
   return "";
 }
 
-/** Creates the error of a step that PostgreSQL refused. `step` is a phrase that follows "Cannot". */
+/** Creates the error for a step that failed. `step` is a phrase that follows "Cannot". */
 export async function toMigrationError(sql: Sql, step: string, error: unknown): Promise<MigrationError> {
   const message = error instanceof Error ? error.message : String(error);
   const place = await sql<[Place]>`select current_user as role, current_database() as database`.then(

@@ -1,17 +1,17 @@
-/** Reads the files in `migrations/`. */
+/** Reads the migration files in `migrations/`. */
 import { createHash } from "node:crypto";
 import { readdir, readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 
 const MIGRATIONS_DIR = fileURLToPath(new URL("./migrations/", import.meta.url));
-/** First line of a file with one statement that PostgreSQL cannot run in a transaction. */
+/** The first line of a file whose single statement PostgreSQL cannot run in a transaction. */
 const NO_TRANSACTION = /^-- no transaction\b/;
 
 export interface Migration {
   /** File name without `.sql`. */
   name: string;
   text: string;
-  /** SHA-256 of the text, hex. */
+  /** The SHA-256 of the text, in hex. */
   checksum: string;
   /** Whether the file runs in a transaction. */
   hasTransaction: boolean;

@@ -1,4 +1,4 @@
-/** Opens what a process of the service needs: its configuration, log and traces, and connections that it has checked. */
+/** Opens the resources of a service process: configuration, log, tracing and checked database connections. */
 import { requireNoArguments } from "../shared/process/arguments.ts";
 import type { Config } from "../shared/process/config.ts";
 import { type Host, openHost, openProcessLog, readConfigOrExit } from "../shared/process/entry_point.ts";
@@ -22,14 +22,14 @@ import { openNodes } from "./tracker/tracker_shards.ts";
 
 export interface ProcessNeeds {
   name: "api" | "jobs";
-  /** Printed on `--help`. */
+  /** The text printed on `--help`. */
   usage: string;
-  /** Connections for everything but exports. */
+  /** Returns the options of the pool for all queries except exports. */
   requests(config: Config): PoolOptions & { url: string };
-  /** Connections for snapshots; as many on the replica, and on each node. */
+  /** Returns the options of the pool for export snapshots. The replica and each node get a pool of the same size. */
   exports(config: Config): { applicationName: string; max: number; lanesMax?: number };
   openQueue(sql: Pool, onError: (error: unknown) => void): Promise<Boss>;
-  /** Called once the database is known to be usable. */
+  /** Called when the checks of the database have passed. */
   check?(sql: Pool, log: Log): Promise<void>;
 }
 
@@ -37,23 +37,26 @@ export interface OpenProcess {
   host: Host;
   config: Config;
   log: Log;
-  /** For requests and background work. */
+  /** The pool for requests and background work. */
   sql: Pool;
-  /** For exports, whose readers may be slow: they must not keep others waiting. */
+  /** The pool for exports. Slow readers of exports must not block other queries. */
   exportSql: Pool;
-  /** Where exports and the catalog are read while the replica is current; null without a replica. */
+  /** The replica that serves exports and the catalog while it is current; null if no replica is configured. */
   replica: Replica | null;
-  /** Where exports are read if the tracker tables are distributed; else null. */
+  /** The nodes that exports read from; null if the tracker tables are not distributed. */
   nodes: Nodes | null;
-  /** Where background jobs are queued. */
+  /** The queue for background jobs. */
   boss: Boss;
   /** Null if tracing is off. */
   tracing: Tracing | null;
-  /** Closes the connections. */
+  /** Closes all connections. */
   close(): Promise<void>;
 }
 
-/** Exits with a line on stderr that says what is wrong with the arguments, the configuration or the database. */
+/**
+ * Opens the resources of a process. If the arguments, the configuration or the database are unusable, prints the reason on stderr
+ * and exits.
+ */
 export async function openProcess(
   process: Parameters<typeof requireNoArguments>[0] & Parameters<typeof openHost>[0],
   needs: ProcessNeeds,
@@ -89,14 +92,15 @@ export async function openProcess(
   const tracing = await openTracing(host.env, { serviceName: `ulr-${needs.name}`, log });
   const close = async (): Promise<void> => {
     await boss.stop({ graceful: false });
-    // At once: one after the other, two servers that are silent would take longer than there is time.
+    // All pools are closed at the same time. If two servers did not respond, closing one after the other would exceed the time
+    // limit.
     const pools = [exportSql, sql].map((pool) => pool.end({ timeout: 2 }));
     await Promise.all([replica?.close(), nodes?.close(), ...pools]);
   };
   return { host, config, log, sql, exportSql, replica, nodes, boss, tracing, close };
 }
 
-/** Returns the result of `start`, or exits with its error. */
+/** Runs `start` and returns its result. Exits with the error if `start` throws. */
 export async function startOrExit<Result>(host: Host, start: () => Promise<Result>): Promise<Result> {
   try {
     return await start();
@@ -106,7 +110,10 @@ export async function startOrExit<Result>(host: Host, start: () => Promise<Resul
   }
 }
 
-/** For a process that needs no pooler: one that cannot be reached does not keep it from starting. */
+/**
+ * Throws if `url` leads to another database than `direct`, unless `url` is unreachable. The process itself does not use a pooler,
+ * so an unreachable one must not prevent its start.
+ */
 async function requireSameIfReachable(url: string, direct: Pool): Promise<void> {
   try {
     await requireSameBehindPooler(url, direct);
@@ -116,8 +123,8 @@ async function requireSameIfReachable(url: string, direct: Pool): Promise<void> 
 }
 
 /**
- * Throws if `direct` leads to a pooler, if it leads to another database than `sql`, or if the schema is not the one of this
- * release. Warns about clear text, and about a newer schema.
+ * Throws if `direct` leads to a pooler or to another database than `sql`, or if this release cannot use the schema. Warns about
+ * unencrypted connections and about a newer schema.
  */
 export async function requireUsableDatabase(
   { sql, direct }: { sql: Pool; direct: Pool },

@@ -1,22 +1,22 @@
-/** Tables `schema_migrations` and `schema_compatibility`: the state of the schema, and whether this release can use it. */
+/** Tables `schema_migrations` and `schema_compatibility`: the state of the schema and its compatibility with this release. */
 
 import { firstValue, onlyValue, type Sql } from "./connection/pool.ts";
 import { type Migration, readMigrations } from "./migration_files.ts";
 
-/** Names of migrations are in their order, oldest first. */
+/** The state of the schema. Names of migrations are listed oldest first. */
 export interface SchemaState {
-  /** Those that this release knows. */
+  /** The applied migrations that this release knows. */
   applied: { name: string; appliedAt: string }[];
   pending: string[];
-  /** Applied by a newer release. */
+  /** The migrations that a newer release has applied. */
   unknown: string[];
-  /** The migration a release must know to use this database; null without a requirement. */
+  /** The migration that a release must know to use this database; null if there is no such requirement. */
   requiredMigration: string | null;
-  /** Whether this release can use the database. */
+  /** Whether this release knows the required migration, and can thus use the database. */
   isRequirementKnown: boolean;
 }
 
-/** This release cannot use the database. The message follows "Cannot start:". */
+/** The error for a database that this release cannot use. The message follows "Cannot start:". */
 export class SchemaError extends Error {
   override readonly name = "SchemaError";
 }
@@ -27,7 +27,7 @@ interface AppliedRow {
   appliedAt: string;
 }
 
-/** Creates the history table if missing. Checks first, so that a role without CREATE can run it too. */
+/** Creates the history table if it is missing. Checks for the table first, so that a role without CREATE can call this function. */
 export async function createHistory(sql: Sql): Promise<void> {
   if (await existsRelation(sql, "schema_migrations")) return;
   await sql`
@@ -42,7 +42,7 @@ export async function insertApplied(sql: Sql, { name, checksum }: Migration): Pr
   await sql`insert into schema_migrations (name, checksum) values (${name}, ${checksum})`;
 }
 
-/** Compares the database with the migrations of this release. Throws when one was changed after it was applied. */
+/** Compares the database with the migrations of this release. Throws if a migration was changed after it was applied. */
 export async function readSchemaState(sql: Sql, migrations?: readonly Migration[]): Promise<SchemaState> {
   const known = new Map((migrations ?? (await readMigrations())).map((each) => [each.name, each]));
   const applied = await listApplied(sql);
@@ -97,7 +97,7 @@ function count(names: readonly string[]): string {
   return names.length === 1 ? "1 migration" : `${names.length} migrations`;
 }
 
-/** Whether a name leads to a table or an index, by the search path unless it is qualified. */
+/** Returns true if a table or an index with this name exists. An unqualified name is resolved by the search path. */
 export async function existsRelation(sql: Sql, name: string): Promise<boolean> {
   return onlyValue(sql<[{ exists: boolean }]>`select to_regclass(${name}) is not null as exists`);
 }
