@@ -9,7 +9,7 @@ interface OldRows {
   key?: string;
   /** The time of a row as SQL. It must be an indexed column or expression. */
   time: string;
-  /** The interval after a row's time from which the row is old. */
+  /** The interval after which a row counts as old. */
   age: string;
   /** A further condition as SQL. */
   and?: string;

@@ -11,11 +11,13 @@ import type { Sql } from "./connection/pool.ts";
 export type Boss = PgBoss;
 
 const SCHEMA = "pgboss";
-/** Seconds after a runner's last heartbeat until its job is released. Another runner gets the job within 30 s. */
+/**
+ * Seconds without a heartbeat after which a runner loses its job. Another runner gets the job within 30 s of the last heartbeat.
+ */
 const HEARTBEAT_SECONDS = 20;
 /** Interval of the checks for lapsed heartbeats, due schedules and queue lengths. */
 const HEARTBEAT_CHECK_SECONDS = 5;
-/** Type OIDs. */
+/** OIDs of PostgreSQL types. */
 const TEXT = 25;
 const TIMESTAMPTZ = 1184;
 
@@ -26,7 +28,7 @@ const TRANSACTION_SCRIPT = /^\s*BEGIN;(.*)COMMIT;\s*$/s;
 function bossDatabase(sql: Sql): Db {
   return {
     async executeSql(text, values = []) {
-      // PostgreSQL runs all statements of one message in one transaction, so `begin` is not needed. A pool would reject it.
+      // PostgreSQL runs all statements of one message in one transaction. `begin` is not needed, and a pool would reject it.
       const [, statements = text] = TRANSACTION_SCRIPT.exec(text) ?? [];
       const parameters = values.map((value) => bossParameter(sql, value)) as never[];
       const result: unknown[] = await sql.unsafe(statements, parameters);
@@ -106,7 +108,7 @@ export async function correctQueueTimes(sql: Sql): Promise<void> {
     )
     update pgboss.job
     set heartbeat_on = least(heartbeat_on, now()),
-      -- If a job was queued before the clock step, a delay caused by the step cannot be distinguished from an intended delay.
+      -- If `created_on` is not in the future, a delay caused by the clock cannot be distinguished from an intended delay.
       start_after = case when created_on > now() then least(start_after, now()) else start_after end
     where name in (select name from checks) and state <= 'active'
       and (heartbeat_on > now() or (created_on > now() and start_after > now()))`;
@@ -117,7 +119,7 @@ export interface QueuedJob<Name extends JobName> {
   id: string;
   name: Name;
   payload: JobPayloads[Name];
-  /** Time after which a running attempt counts as stuck, for queues without such a setting. */
+  /** Seconds after which a running attempt counts as stuck, for queues without such a setting. */
   expireSeconds?: number;
   /** The earliest start time of the job; immediately if unset or null. */
   startAt?: string | null;
@@ -155,7 +157,7 @@ export async function postponeJob(
   await boss.update(name, undefined, { id, startAfter: startAt, db });
 }
 
-/** Removes a job from the queue. Call inside the transaction that cancels it. */
+/** Cancels a job in the queue. Call inside the transaction that records the cancellation. */
 export async function cancelJob(sql: Sql, boss: Boss, job: { id: string; name: JobName }): Promise<void> {
   await boss.cancel(job.name, job.id, { db: bossDatabase(sql) });
 }
@@ -178,8 +180,8 @@ const DAY_SECONDS = 24 * 3600;
 const YEAR_SECONDS = 365 * DAY_SECONDS;
 
 /**
- * At most one sweep is waiting or active. The retry covers a crashed runner, because no other sweep can be queued until its sweep
- * ends.
+ * At most one sweep is waiting or active. The retry covers a runner that crashed during a sweep, because no other sweep can be
+ * queued until that sweep ends.
  */
 const SWEEP = {
   policy: "exclusive",

@@ -33,7 +33,10 @@ export async function lockTransaction(tx: Sql, lock: LockName | RowLock): Promis
   await tx`select pg_advisory_xact_lock(${numberOf(lock)})`;
 }
 
-/** Acquires a lock until the transaction ends; false if another transaction holds the lock. Call inside a transaction. */
+/**
+ * Tries to acquire a lock that is held until the transaction ends. Returns false if another transaction holds the lock. Call inside
+ * a transaction.
+ */
 export async function tryLockTransaction(tx: Sql, lock: LockName | RowLock): Promise<boolean> {
   return onlyValue(tx<[{ isLocked: boolean }]>`
     select pg_try_advisory_xact_lock(${numberOf(lock)}) as is_locked`);
@@ -44,7 +47,10 @@ export async function lockSession(connection: Sql, name: LockName): Promise<void
   await connection`select pg_advisory_lock(${LOCKS[name]})`;
 }
 
-/** Acquires a lock until the connection ends; false if another session holds the lock. Do not call it with a pool. */
+/**
+ * Tries to acquire a lock that is held until the connection ends. Returns false if another session holds the lock. Do not call it
+ * with a pool.
+ */
 export async function tryLockSession(connection: Sql, name: LockName): Promise<boolean> {
   return onlyValue(connection<[{ isLocked: boolean }]>`
     select pg_try_advisory_lock(${LOCKS[name]}) as is_locked`);

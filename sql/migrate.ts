@@ -34,7 +34,8 @@ import { validateTimeChecks } from "./tracker/wrong_times.ts";
 
 const RUNTIME_ROLE_GRANTS = fileURLToPath(new URL("./runtime_role.sql", import.meta.url));
 /**
- * Poll interval for the lock of another migrator. Waiting inside PostgreSQL would block the other's `create index concurrently`.
+ * Poll interval for the lock of another migrator. Waiting inside PostgreSQL would block that migrator's `create index
+ * concurrently`.
  */
 const TURN_POLL_MS = 500;
 
@@ -74,11 +75,11 @@ export interface MigrateResult {
 
 interface Migrator {
   /**
-   * The connection that holds the lock and runs the statements. If this migrator is killed, the next one waits for running
-   * statements.
+   * The connection that holds the lock and runs the statements. If the migrator is killed, the lock remains until the running
+   * statement ends, and the next migrator waits.
    */
   connection: Sql;
-  /** The connection's server process. The driver replaces a lost connection, but the lock is then lost. */
+  /** The process id of the connection. It changes if the driver replaces a lost connection, whose lock is then lost too. */
   pid: number;
   pool: Pool;
   patience: LockPatience;
@@ -168,7 +169,7 @@ async function plan(connection: Sql, known: readonly Migration[]): Promise<Schem
   }
 }
 
-/** Applies one migration. Retries if concurrent sessions prevent it. */
+/** Applies one migration, and retries if other sessions block it. */
 async function applyPatiently(migrator: Migrator, migration: Migration): Promise<void> {
   const { connection, pool, pid, patience, onNotice } = migrator;
   if ((await findPid(connection)) !== pid) throw new MigrationError(CONNECTION_LOST);
@@ -201,7 +202,7 @@ function lockError({ name }: Migration, patience: LockPatience, { holders }: Loc
 
 /**
  * Applies a migration in one message. After a lost connection, the driver would send a second message outside the transaction.
- * Citus forwards the text of a whole message to its nodes, so on Citus the migration is executed as a separate text.
+ * Citus forwards the text of a whole message to its nodes, so on Citus a `do` block executes the migration from a text of its own.
  */
 async function applyWhole(
   { connection, patience, isDistributed }: Migrator,

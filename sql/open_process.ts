@@ -54,8 +54,8 @@ export interface OpenProcess {
 }
 
 /**
- * Opens the resources of a process. If the arguments, the configuration or the database are unusable, prints the reason on stderr
- * and exits.
+ * Opens the resources of a process. Prints the reason on stderr and exits if the arguments, the configuration or the database
+ * cannot be used.
  */
 export async function openProcess(
   process: Parameters<typeof requireNoArguments>[0] & Parameters<typeof openHost>[0],
@@ -92,8 +92,7 @@ export async function openProcess(
   const tracing = await openTracing(host.env, { serviceName: `ulr-${needs.name}`, log });
   const close = async (): Promise<void> => {
     await boss.stop({ graceful: false });
-    // All pools are closed at the same time. If two servers did not respond, closing one after the other would exceed the time
-    // limit.
+    // The pools are closed at the same time. One after the other, two servers that do not respond would exceed the time limit.
     const pools = [exportSql, sql].map((pool) => pool.end({ timeout: 2 }));
     await Promise.all([replica?.close(), nodes?.close(), ...pools]);
   };

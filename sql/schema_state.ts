@@ -65,8 +65,8 @@ export async function readSchemaState(sql: Sql, migrations?: readonly Migration[
 }
 
 /**
- * Throws if this release cannot use the database: migrations are pending, or a newer release has made an incompatible
- * change. Calls `warn` if a newer release has made compatible changes.
+ * Throws if migrations are pending, or if a newer release has made an incompatible change. Calls `warn` if a newer release has made
+ * compatible changes.
  */
 export async function requireCompatibleSchema(sql: Sql, warn: (message: string) => void): Promise<void> {
   const state = await readSchemaState(sql);

@@ -186,8 +186,9 @@ async function takeFreeTurn(
 }
 
 /**
- * Takes over the send time of the youngest organization's waiting mail, which is then not sent. Returns null if all waiting mails
- * are from older organizations. Without this rule, anyone could fill all send times with new organizations.
+ * Takes over the send time of a waiting mail from the youngest organization, and returns that time. The other mail is then not
+ * sent. Returns null if no organization with a waiting mail is younger. Without this rule, anyone could fill all send times with
+ * new organizations.
  */
 async function takeTurnOfYounger(tx: Sql, mail: OverLimitMail): Promise<string | null> {
   const { id, kind, email, orgId = null } = mail;

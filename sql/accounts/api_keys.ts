@@ -13,7 +13,7 @@ export interface ApiKeyRow {
   scope: KeyScope;
   /** The only organization that the key works for; null if the key works for all organizations of its owner. */
   organizationId: string | null;
-  /** Accurate to the minute; null if never used. */
+  /** The time of the last use, accurate to the minute; null if the key was never used. */
   lastUsedAt: string | null;
   expiresAt: string | null;
   createdAt: string;

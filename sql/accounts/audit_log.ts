@@ -78,7 +78,7 @@ export interface AuditEntryRow {
   occurredAt: string;
   actorType: AuditActorType;
   actorUserId: string | null;
-  /** Null if the actor has no user account or the account is deleted. */
+  /** Null if the actor is not a user or the user is deleted. */
   actorUsername: string | null;
   credentialId: string | null;
   action: string;

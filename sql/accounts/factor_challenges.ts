@@ -1,4 +1,7 @@
-/** Table `factor_challenges`: sign-ins, session checks and new factors whose second step is pending. They expire within minutes. */
+/**
+ * Table `factor_challenges`: sign-ins, new factors and session verifications whose second step is pending. They expire within
+ * minutes.
+ */
 import { firstRow, onlyValue, type Sql } from "../connection/pool.ts";
 import type { UserWithPassword } from "./users.ts";
 

@@ -29,8 +29,8 @@ export interface IdempotencyRecord {
   subject: { type: string; id: string } | null;
   isLocked: boolean;
   /**
-   * The response's organization and the caller's role in it at that time. Null if the response has no organization or the caller
-   * was not a member.
+   * The response's organization and the caller's role in it when the response was stored. Null if the response has no organization
+   * or the caller was not a member.
    */
   membership: { orgId: string; role: OrgRole } | null;
 }
@@ -107,7 +107,7 @@ export async function findIdempotencyKey(
 
 /**
  * Records a request's write, in the transaction of the write. Returns false if a retry has taken over the key. The caller must then
- * roll back, because the retry makes the write.
+ * roll back, because the retry will write instead.
  */
 export async function markIdempotencyKeyApplied(
   tx: Sql,

@@ -24,8 +24,8 @@ export interface InvitationRow {
 }
 
 /**
- * Selects the pending invitations: not accepted, revoked or expired, and from a sender who may still invite. The sender needs an
- * enabled account and the role owner, or the role admin if the invited role is not owner.
+ * Selects the pending invitations: not accepted, revoked or expired, and from a sender who may still invite. The sender's account
+ * must be enabled. The sender must be an owner, or an admin if the invited role is not owner.
  */
 function pendingInvitations(sql: Sql) {
   return sql`
@@ -54,8 +54,8 @@ export async function listPendingInvitations(sql: Sql, orgId: string): Promise<I
 }
 
 /**
- * Revokes the invitations that a user has received from or sent for an organization. Call it when the user stops being a member,
- * inside a transaction that has locked the organization.
+ * Revokes the invitations of an organization that a user has received or sent. Call it when the user stops being a member, inside a
+ * transaction that has locked the organization.
  */
 export async function revokeInvitationsOf(tx: Sql, { orgId, userId }: MemberKey): Promise<void> {
   const address = fragment`(select lower(email) from users where id = ${userId})`;

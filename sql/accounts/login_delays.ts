@@ -6,7 +6,10 @@
 import { anyRow, type Sql } from "../connection/pool.ts";
 import { loginHash } from "./login_attempts.ts";
 
-/** The condition for resetting an account's count: 10 minutes without an attempt for each counted attempt, at most a day. */
+/**
+ * The SQL condition for resetting an account's count. It is true after 10 minutes without an attempt for each counted attempt, at
+ * most a day.
+ */
 export const FORGOTTEN_ACCOUNT = `login_account_attempts.last_attempt_at
   < clock_timestamp() - least(login_account_attempts.attempts, 144) * interval '10 minutes'`;
 
@@ -56,7 +59,7 @@ export async function insertDelayedAttempt(sql: Sql, attempt: DelayedAttempt): P
   return false;
 }
 
-/** Returns the delay as an interval, which doubles with each attempt (`a.attempts`) beyond the limit. */
+/** Returns an SQL expression for the delay, which doubles with each attempt (`a.attempts`) beyond the limit. */
 function delayOf(sql: Sql, limit: number) {
   return sql`least(900, 2 ^ least(10, greatest(0, a.attempts - ${limit}::int))) * interval '1 second'`;
 }

@@ -1,4 +1,7 @@
-/** Deletion of organizations. An owner schedules it and can cancel it until it is due. A background job then carries it out. */
+/**
+ * Deletion of organizations. An owner schedules the deletion and can cancel it until it is due. A background job then carries it
+ * out.
+ */
 import { firstRow, firstValue, type Sql } from "../connection/pool.ts";
 import { insertDefinitionEvents } from "../events/events.ts";
 import type { Boss } from "../job_queue.ts";
@@ -10,7 +13,8 @@ import { findUser } from "./users.ts";
 export const ORG_RESTORE_DAYS = 7;
 
 /**
- * Schedules the deletion of an organization and returns its time. Returns null if the organization is deleted or already scheduled.
+ * Schedules the deletion of an organization and returns the time of the deletion. Returns null if the organization is deleted or
+ * already scheduled for deletion.
  */
 export async function updateOrgDeletesAt(sql: Sql, orgId: string): Promise<string | null> {
   return firstValue(sql<{ deletesAt: string }[]>`
@@ -88,12 +92,15 @@ export async function markOrgDeleted(tx: Sql, orgId: string): Promise<DeletedOrg
     returning id`;
   // Members are deleted last. Writers lock the rows that they change before their membership, so any other order could deadlock.
   const { count: members } = await tx`delete from organization_members where org_id = ${orgId}`;
-  // Deletes drafts that were committed while the last statement waited for their writers' memberships.
+  // The previous statement may have waited for writers. Deletes the drafts that they have committed since.
   await deleteDrafts(tx, orgId);
   return { jobIds: jobs.map(({ id }) => id), members, projects };
 }
 
-/** Deletes an organization's drafts, and its lines without a version. Deleted lines no longer count as forks of their sources. */
+/**
+ * Deletes an organization's drafts and its definition lines without a version. Deleted lines no longer count as forks of their
+ * sources.
+ */
 async function deleteDrafts(tx: Sql, orgId: string): Promise<void> {
   await tx`
     delete from definitions

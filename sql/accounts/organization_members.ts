@@ -59,9 +59,7 @@ export interface NamedMembershipRow extends MembershipRow {
   definitionName: string;
 }
 
-/**
- * Lists a user's memberships in organizations that have a definition with one of these names. Orders them by name, type and slug.
- */
+/** Lists a user's memberships in organizations that have a definition with one of these names, ordered by name, type and slug. */
 export async function listMembershipsByName(
   sql: Sql,
   { userId, names }: { userId: string; names: readonly { type: DefinitionType; name: string }[] },
@@ -93,7 +91,7 @@ export async function findMemberRole(sql: Sql, key: MemberKey): Promise<OrgRole 
 }
 
 /**
- * Finds a role like `findMemberRole` and locks the membership until the transaction ends. Call it after all locks of the
+ * Finds a member's role like `findMemberRole`, and locks the membership until the transaction ends. Call it after all locks of the
  * organization and of the rows that the transaction changes, and after inserts that refer to the organization. Membership changes
  * and organization deletions take their locks in this order.
  */

@@ -32,7 +32,10 @@ export async function findOrgBySlug(sql: Sql, slug: string): Promise<OrgRow | nu
     where slug = ${slug} and deleted_at is null`);
 }
 
-/** Finds the organization whose slug prefixes definition names, including deleted organizations; null if the slug is unknown. */
+/**
+ * Finds the id of the organization whose definitions have this slug in their names; null if there is none. Deleted organizations
+ * are included.
+ */
 export async function findDefinitionOwnerId(sql: Sql, slug: string): Promise<string | null> {
   return firstValue(sql<{ id: string }[]>`
     select id

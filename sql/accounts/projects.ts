@@ -201,7 +201,7 @@ function hasIdOrSlug(project: string | null): Fragment {
 }
 
 export interface NewProject {
-  /** The project's id in another installation, to keep that id. Unset for a random id. */
+  /** Set to reuse the project's id from another installation; random if unset. */
   id?: string | undefined;
   orgId: string;
   name: string;

@@ -29,7 +29,7 @@ export async function existsSecondFactor(sql: Sql, userId: string): Promise<bool
   return anyRow(sql`select from second_factors where user_id = ${userId} limit 1`);
 }
 
-/** Inserts an authenticator app whose first code, for the step `lastStep`, was right. */
+/** Inserts an authenticator app whose code for the step `lastStep` was accepted. */
 export async function insertTotpFactor(
   sql: Sql,
   factor: { userId: string; name: string; secret: Uint8Array; lastStep: number },
@@ -93,7 +93,7 @@ export interface TotpFactorRow {
   lastStep: number;
   /** The number of wrong codes within a day of the first wrong code. */
   wrongCodes: number;
-  /** Milliseconds until a day has passed since the first wrong code; 0 if it has passed. */
+  /** Milliseconds until one day after the first wrong code; 0 if that time has passed. */
   waitMs: number;
   /** The database's time in milliseconds since the epoch. */
   nowMs: number;
@@ -120,7 +120,7 @@ export async function updateTotpLastStep(sql: Sql, factor: { id: string; lastSte
     where id = ${factor.id}`;
 }
 
-/** Counts a wrong code for all authenticator apps of a user, and returns the highest of their counts within a day. */
+/** Counts a wrong code for all authenticator apps of a user, and returns the highest of the apps' counts. */
 export async function countWrongCode(sql: Sql, userId: string): Promise<number> {
   const rows = await sql<{ wrongCodes: number }[]>`
     update second_factors

@@ -19,8 +19,8 @@ export interface SessionCallerRow {
 }
 
 /**
- * Finds the user of a session token. Returns null if the token is unknown, revoked or expired, if the user is disabled, or if the
- * session lacks the user's second factor.
+ * Finds the user of a session token. Returns null if the token is unknown, revoked or expired, or if the user is disabled. Also
+ * returns null if the user has a second factor and the session was not verified with one.
  */
 export async function findSessionCaller(sql: Sql, tokenHash: Buffer): Promise<SessionCallerRow | null> {
   return firstRow(sql<SessionCallerRow[]>`
@@ -39,8 +39,8 @@ export async function findSessionCaller(sql: Sql, tokenHash: Buffer): Promise<Se
 }
 
 /**
- * Returns the condition that session `s` was verified with a second factor if its user has one. Sign-ins already ensure this. But a
- * process of a release without second factors may have signed the user in with the password alone.
+ * Returns the condition that session `s` was verified with a second factor if its user has one. Sign-ins ensure this, but a process
+ * of a release without second factors may have signed the user in with the password alone.
  */
 function isProvenEnough(sql: Sql) {
   return sql`(
@@ -50,7 +50,8 @@ function isProvenEnough(sql: Sql) {
 }
 
 /**
- * Returns false if a key or session is revoked or expired, if its user is disabled, or if a session lacks its user's second factor.
+ * Returns true if a key or session is neither revoked nor expired, and its user is not disabled. A session of a user with a second
+ * factor must also be verified with one.
  */
 export async function isCredentialLive(
   sql: Sql,
@@ -86,7 +87,10 @@ export async function findSessionFactorAt(sql: Sql, id: string): Promise<string 
     where id = ${id}`);
 }
 
-/** Marks a session as verified with a second factor just now, or as not verified. Returns the time of the verification, or null. */
+/**
+ * Marks a session as verified with a second factor just now, or as not verified. Returns the time of the verification; null if the
+ * session is not verified.
+ */
 export async function updateSessionFactorAt(
   sql: Sql,
   session: { id: string; isProven: boolean },
@@ -102,7 +106,7 @@ export async function updateSessionFactorAt(
 export interface SessionRow {
   id: string;
   createdAt: string;
-  /** Accurate to the minute. */
+  /** The time of the last use, accurate to the minute. */
   lastUsedAt: string;
   /** The client's address at sign-in; null for a session created on the command line. */
   address: string | null;

@@ -1,6 +1,6 @@
 /**
- * Finds the project of a request for a member of its organization. Other callers get null, and thus the same 404 as for a project
- * that does not exist.
+ * Finds the project of a request if the caller is a member of its organization. Other callers get null, and thus the same 404 as
+ * for a project that does not exist.
  */
 import type { OrgRole, SubscriptionTier } from "../../shared/vocabulary.ts";
 import { firstRow, type Sql } from "../connection/pool.ts";

@@ -2,8 +2,8 @@
 
 export const API_APPLICATION = "ulr-api";
 /**
- * The name of the API's connections through a connection pooler. OWN_APPLICATION_NAMES must not contain it: a client that sends no
- * name, such as many drivers, inherits the last name of the pooler's session.
+ * The name of the API's connections through a connection pooler. OWN_APPLICATION_NAMES must not contain this name: a client that
+ * sends no name, as many drivers do, inherits the last name of the pooler's session.
  */
 export const POOLED_API_APPLICATION = "ulr-api-pooled";
 export const EXPORT_APPLICATION = "ulr-export";

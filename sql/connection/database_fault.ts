@@ -14,7 +14,7 @@ const PAUSE_MS = 1000;
 
 const DISK_FULL = "53100";
 const IO_ERROR = "58030";
-/** SQLSTATE of a write on a read-only server. After a failover, a connection may have reached the new standby. */
+/** SQLSTATE of a write on a read-only server. After a failover, a connection may lead to the new standby. */
 const READ_ONLY = "25006";
 
 /** SQLSTATEs of temporary errors. The statement changed nothing and can succeed later. */

@@ -43,8 +43,8 @@ export async function requireSameDatabase(pooled: Sql, direct: Sql): Promise<voi
 }
 
 /**
- * Throws if `url`, which may lead to a pooler, leads to another database than `direct`. Clients without an application name may
- * inherit the name of this connection from the pooler, so the name is not one of OWN_APPLICATION_NAMES.
+ * Throws if `url`, which may lead to a pooler, leads to another database than `direct`. The connection uses a name outside
+ * OWN_APPLICATION_NAMES, because clients without an application name may inherit it from the pooler.
  */
 export async function requireSameBehindPooler(url: string, direct: Sql): Promise<void> {
   const pooled = openPool(url, { applicationName: POOLED_API_APPLICATION, max: 1, isPooled: true });

@@ -5,7 +5,7 @@ import { DeadlineExceeded, withTimeout } from "../../shared/process/with_timeout
 import { isConnectionError, openPool, type Pool } from "./pool.ts";
 import { ExportLanes, type ExportSnapshot, openExportSnapshot } from "./snapshot.ts";
 
-/** Response timeout of a node. A request queries the node twice before its first byte, within ten seconds. */
+/** Response timeout of a node. A request waits for a node twice before its first byte, and has ten seconds in total. */
 const ANSWER_TIMEOUT_MS = 4000;
 /** Interval between probes of a node that has open snapshots. */
 const PROBE_INTERVAL_MS = 2000;
@@ -25,7 +25,7 @@ export interface NodesOptions {
   log: Log;
 }
 
-/** The node that stores a project cannot be read now. Projects on other nodes can. */
+/** The node that stores a project cannot be read now. Projects on other nodes can still be read. */
 export class NodeUnavailable extends Error {
   override readonly name = "NodeUnavailable";
 }
@@ -89,9 +89,9 @@ export class Node {
   }
 
   /**
-   * Opens a snapshot that keeps its shards on the node until it is closed. Throws NodeUnavailable if the node does not respond in
-   * time, SQLSTATE 42P01 if the node no longer has the shards, and the abort reason of `signal`. The snapshot is lost if the node
-   * stops responding.
+   * Opens a snapshot that keeps its shards on the node until the snapshot is closed. Throws NodeUnavailable if the node does not
+   * respond in time, an error with SQLSTATE 42P01 if the node no longer has the shards, and the abort reason of `signal`. The
+   * snapshot is lost if the node stops responding.
    */
   async openSnapshot(shards: readonly string[], signal: AbortSignal): Promise<ExportSnapshot> {
     const opening = this.#openSnapshot(shards, signal);
@@ -115,8 +115,7 @@ export class Node {
   async #openSnapshot(shards: readonly string[], signal: AbortSignal): Promise<ExportSnapshot> {
     const snapshot = await openExportSnapshot(this.#streams, { control: this.#control, signal });
     try {
-      // Reads no rows but locks the shards. A shard that moves to another node is dropped only after the last transaction that used
-      // it.
+      // Reads no rows but locks the shards. A shard that was moved is dropped only after the last transaction that used it.
       await snapshot.run((tx) => tx.unsafe(`select from ${shards.join(", ")} where false`));
       return snapshot;
     } catch (error) {
@@ -126,8 +125,8 @@ export class Node {
   }
 
   /**
-   * Probes the node while snapshots are open. The kernel of a machine keeps the connections of a stopped server open, so a
-   * connection without data raises no error.
+   * Probes the node while snapshots are open. The kernel of a machine keeps the connections of a stopped server open, so silence on
+   * a connection is not an error.
    */
   #watch(snapshot: ExportSnapshot): void {
     this.#snapshots.add(snapshot);

@@ -128,8 +128,8 @@ export function openPool(url: string, options: PoolOptions): Pool {
       // The literals in sql/exports/select_rows.ts are safe only with this setting.
       standard_conforming_strings: "on",
       // PgBouncer rejects these two settings. JIT compilation takes longer than most statements here: with it, a webhook delivery
-      // took 0.4 s. deploy/postgresql.conf sets `jit` for sessions behind PgBouncer. Exports need all digits of numbers and bypass
-      // PgBouncer.
+      // took 0.4 s. deploy/postgresql.conf turns `jit` off for sessions behind PgBouncer. `extra_float_digits` gives exports all
+      // digits of numbers, and exports bypass PgBouncer.
       ...(options.isPooled ? {} : { jit: "off", extra_float_digits: "1" }),
       ...(options.limitsLockWaits && !options.isPooled ? { lock_timeout: READ_LOCK_TIMEOUT_MS } : {}),
       ...(options.readOnly ? { default_transaction_read_only: true } : {}),
@@ -234,7 +234,7 @@ export function isTransaction(sql: Sql): sql is Transaction {
 
 /**
  * Sends the commit right after the statements that were executed, without waiting for their results. Later statements are rejected.
- * Likewise, `begin("read only")` does not wait for the response to its BEGIN. Both save a round trip and need our driver patch.
+ * Likewise, `begin("read only")` does not wait for the response to its BEGIN. Each saves a round trip and needs our driver patch.
  */
 export function sendCommit(tx: Transaction): void {
   (tx as unknown as { commit(): void }).commit();
@@ -358,7 +358,7 @@ const CONNECTION_ERRORS = new Set([
 
 /**
  * Returns true if the database cannot be reached. It may be down, starting up, shutting down or out of connections. It may also
- * refuse or end the connection with a fatal error, such as for a role or database that does not accept connections now.
+ * refuse or end the connection with a fatal error, for example because a role or database does not accept connections now.
  */
 export function isConnectionError(error: unknown): boolean {
   if (!(error instanceof Error) || !("code" in error)) return false;

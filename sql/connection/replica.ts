@@ -50,7 +50,7 @@ export class Replica {
   }
 
   /**
-   * Warns if the replica is on another machine and its connections are not encrypted. Checks nothing while it is
+   * Warns if the replica is on another machine and its connections are not encrypted. Checks nothing while the replica is
    * unavailable.
    */
   async warnIfClearText(): Promise<void> {
@@ -58,7 +58,7 @@ export class Replica {
     await warnIfClearText(this.#control, warn).catch(() => {});
   }
 
-  /** Returns false from a failure of the replica until a retry succeeds. */
+  /** Returns false after a failure of the replica, until a retry succeeds. */
   isUsed(): boolean {
     return this.#restsUntil === null;
   }
@@ -81,7 +81,7 @@ export class Replica {
     if (this.#restsUntil === null) return this.#readPosition();
     if (performance.now() > this.#restsUntil) {
       this.#restsUntil = performance.now() + REST_MS;
-      // The failure of the replica is already logged, and other code logs a failure of the primary.
+      // Errors are not logged here. The replica's failure is already logged, and other code logs failures of the primary.
       void this.#tryAgain().catch(() => {});
     }
     return null;
@@ -100,7 +100,7 @@ export class Replica {
     });
     try {
       const snapshot = await withTimeout(opening, TIMEOUT_MS);
-      // After the loss of a snapshot, the next callers do not wait for the replica.
+      // If the snapshot is lost, the next callers do not have to wait for the replica.
       snapshot.onLost((error) => this.isToBlameFor(error));
       return snapshot;
     } catch (error) {
@@ -202,9 +202,9 @@ export interface WalPosition {
 class UnusableReplica extends Error {}
 
 /**
- * Returns the primary's WAL position after everything committed before the call. Throws if the server is not a primary. The
- * position is the insert position, because a commit is visible before it is flushed. The WAL is flushed up to it first, because
- * replicas receive only flushed WAL (docs/replica.md).
+ * Returns a WAL position of the primary that is after everything committed before the call. Throws if the server is not a primary.
+ * The position is the insert position, because a commit is visible before it is flushed. The WAL is flushed up to this position
+ * first, because replicas receive only flushed WAL (docs/replica.md).
  */
 export async function readPrimaryPosition(sql: Sql): Promise<WalPosition> {
   const [position] = await sql<[WalPosition]>`

@@ -13,7 +13,7 @@ export interface SnapshotOptions {
   /** A connection for canceling queries, other than the one that runs them. */
   control: Sql;
   signal: AbortSignal;
-  /** An open snapshot with which the new one shares its rows. */
+  /** An open snapshot whose rows the new snapshot must show. */
   shared?: SharedSnapshot;
   /** Runs on the connection before the snapshot is taken. If it throws, the snapshot is not taken. */
   before?: (tx: Sql) => Promise<void>;
@@ -36,7 +36,8 @@ export interface RunningStatement {
 }
 
 /**
- * Opens a snapshot. All reads through it show the database as of its first query. Determine the watermark before opening it.
+ * Opens a snapshot. All reads through it show the database as of its first query. Determine the watermark before you open the
+ * snapshot.
  *
  * Uses `begin()` and not `reserve()`, because only `begin()` notices a lost connection. Send no statement after a loss: the driver
  * would send it on a new connection, outside the transaction.
@@ -74,8 +75,8 @@ export async function undoTransaction(tx: Sql): Promise<void> {
 }
 
 /**
- * Limits the duration of later statements in the transaction. A statement that exceeds it fails with SQLSTATE 57014. 0 means no
- * limit.
+ * Limits the duration of later statements in the transaction; 0 means no limit. A statement that exceeds the limit fails with
+ * SQLSTATE 57014.
  */
 export async function limitStatements(sql: Sql, timeoutMs: number): Promise<void> {
   await sql`select set_config('statement_timeout', ${String(timeoutMs)}, true)`;
@@ -98,7 +99,8 @@ export async function withStatementLimit<Result>(
 }
 
 /**
- * Selecting these settings lets the transaction last and be idle without a limit. PostgreSQL 15 and 16 have only the first setting.
+ * SQL expressions that, when selected, remove the limits on the transaction's duration and idle time. PostgreSQL 15 and 16 have
+ * only the first setting.
  */
 export const UNLIMITED_TRANSACTION = fragment`
   set_config('idle_in_transaction_session_timeout', '0', true),
@@ -236,7 +238,7 @@ export class ExportSnapshot {
     return this.#closed;
   }
 
-  /** Applies the settings for long reads, for this transaction only. `openExportSnapshot()` calls it. */
+  /** Applies the settings for long reads, for this transaction only. Called by `openExportSnapshot()`. */
   async prepare(): Promise<void> {
     const [backend] = await this.run(
       (tx) => tx<[Backend]>`
@@ -244,11 +246,11 @@ export class ExportSnapshot {
           pg_backend_pid() as pid,
           now()::text as started_at,
           to_regproc('public.tracker_changes_relation') is not null as is_distributed,
-          -- Rows are read in index order. By default, the planner would sort all of them to save a little reading.
+          -- Rows are read in index order. By default, the planner would sort all rows to save a few reads.
           set_config('enable_sort', 'off', true),
           -- For the hash of hidden parents, which has millions of entries of about 40 bytes.
           set_config('work_mem', '256MB', true),
-          -- Readers may be slow, and a bundle pauses between datasets. The server's default limits must not end either.
+          -- Readers may be slow, and a bundle pauses between datasets. The server's default timeouts must not end the transaction.
           set_config('statement_timeout', '0', true),
           ${UNLIMITED_TRANSACTION}`,
     );
@@ -298,7 +300,7 @@ function destroyConnection(tx: postgres.TransactionSql): boolean {
 
 /**
  * Returns a step that makes a transaction show the same rows as the shared snapshot. The step must run before any query. It throws
- * if it cannot import the snapshot.
+ * if the snapshot cannot be imported.
  */
 function importSnapshot({ id, serverStart }: SharedSnapshot) {
   return async (tx: postgres.TransactionSql): Promise<void> => {
