@@ -3,8 +3,8 @@ import { firstValue, onlyValue, type Sql } from "./connection/pool.ts";
 
 /**
  * Returns the id of this database, and creates the id if necessary. A database that was restored from a dump or created from a
- * template contains the id of its original, but has another system identifier or OID. It gets a new id. A copy of the files, such
- * as a standby or a point-in-time recovery, cannot be distinguished from its original and keeps the id.
+ * template contains the id of its original, but has another system identifier or OID. Such a database gets a new id. A copy of the
+ * files, such as a standby or a point-in-time recovery, cannot be distinguished from its original and keeps the id.
  */
 export async function ensureInstallation(sql: Sql): Promise<string> {
   const place = await findPlace(sql);

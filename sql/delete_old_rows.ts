@@ -40,7 +40,7 @@ export const OLD_ROWS = {
   invitations: { table: "organization_invitations", time: "created_at", age: "30 days" },
   /**
    * Keeps the last sync, the last successful sync and the syncs that price changes refer to. Also keeps an operator's decisions
-   * about a document that its source may still repeat.
+   * about a document that its source may still serve.
    */
   catalogSyncs: {
     table: "catalog_syncs",

@@ -39,8 +39,8 @@ function bossDatabase(sql: Sql): Db {
 }
 
 /**
- * Converts a parameter of pg-boss for the driver. pg-boss binds JSON as text, which the driver would stringify again without the
- * type. pg-boss binds times as Date, but our pools expect strings.
+ * Converts a parameter of pg-boss for the driver. pg-boss binds JSON as text. Without the type `text`, the driver would stringify
+ * the JSON again. pg-boss binds times as Date, but our pools expect strings.
  */
 function bossParameter(sql: Sql, value: unknown): unknown {
   if (value instanceof Date) return sql.typed(value.toISOString() as never, TIMESTAMPTZ);

@@ -56,7 +56,7 @@ const CONNECTION_LOST = "Cannot migrate: the connection to the database was lost
 const PATIENCE: LockPatience = { timeoutMs: 2000, pauseMs: 5000, attempts: 20 };
 
 export interface MigrateOptions {
-  /** Called after each migration, with its number (`count`) out of `total`. */
+  /** Called after each migration, with the number of applied migrations (`count`) and of all pending ones (`total`). */
   onApplied?: (name: string, count: number, total: number) => void;
   /** Called with messages for the operator: the sessions that the migrator is waiting for, and the rows that need correction. */
   onNotice?: (message: string) => void;

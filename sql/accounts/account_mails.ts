@@ -132,7 +132,8 @@ interface OverLimitMail extends Pick<NewAccountMail, "kind" | "email" | "orgId">
 
 /**
  * Delays a mail over the limit until the limit allows it, if its kind allows waiting. Returns the time at which the mail will be
- * sent; null if it will not be sent. An organization has at most one waiting mail per address: later invitations reuse that mail.
+ * sent; null if it will not be sent. An organization has at most one waiting mail per address, because later invitations reuse that
+ * mail.
  */
 async function awaitTurn(tx: Sql, mail: OverLimitMail): Promise<string | null> {
   const { maxWaitHours }: AccountMailPolicy = ACCOUNT_MAILS[mail.kind];
@@ -255,8 +256,8 @@ export async function findUnsentAccountMail(sql: Sql, id: string): Promise<Accou
 }
 
 /**
- * Sets a mail's link, which replaces the link of an earlier attempt, and returns the link's expiry. Returns null if the mail's link
- * was used or ended meanwhile.
+ * Sets the link of a mail and returns the link's expiry. The link replaces that of an earlier attempt. Returns null if the mail's
+ * link was used or ended meanwhile.
  */
 export async function updateAccountMailLink(
   sql: Sql,

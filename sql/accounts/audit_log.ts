@@ -32,7 +32,7 @@ export type AuditActor = Omit<AuditEntry, "action" | "subject" | "orgId" | "deta
 
 /**
  * Adds one entry. Call it inside the transaction of the change. Throws IDEMPOTENCY_IN_PROGRESS if a retry has taken over the
- * request's idempotency key; the error rolls back the change.
+ * request's idempotency key. The error rolls back the change.
  */
 export async function insertAuditEntry(sql: Sql, entry: AuditEntry): Promise<void> {
   await insertAuditEntries(sql, [entry]);

@@ -65,7 +65,7 @@ export async function lockPendingSignIn(
     for update`);
 }
 
-/** Sets the hash of the challenge that a passkey must sign. The hash replaces that of an earlier challenge. */
+/** Sets the hash of the challenge that a passkey must sign, and replaces the hash of an earlier challenge. */
 export async function updateChallengeHash(
   sql: Sql,
   challenge: { id: string; challengeHash: Buffer | null },
@@ -104,7 +104,7 @@ export interface NewSessionChallenge {
   secret?: Uint8Array;
 }
 
-/** Stores a session's challenge, which replaces an earlier one of the same purpose, and returns its expiry. */
+/** Stores a challenge of a session and returns its expiry. The challenge replaces an earlier one with the same purpose. */
 export async function upsertSessionChallenge(sql: Sql, challenge: NewSessionChallenge): Promise<string> {
   const { userId, sessionId, purpose, challengeHash = null, secret = null } = challenge;
   return onlyValue(sql<[{ expiresAt: string }]>`

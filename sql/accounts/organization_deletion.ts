@@ -37,7 +37,7 @@ export type DueOrgRow = Pick<OrgRow, "id" | "slug" | "name">;
 
 /**
  * Finds and locks an organization whose deletion is due. Returns null if no deletion is due, or if other transactions have locked
- * all due organizations. An owner's concurrent restore waits for the lock and is then too late. Call inside a transaction.
+ * all due organizations. An owner's concurrent restore waits for the lock and then has no effect. Call inside a transaction.
  */
 export async function lockDueOrg(tx: Sql): Promise<DueOrgRow | null> {
   return firstRow(tx<DueOrgRow[]>`

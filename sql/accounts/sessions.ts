@@ -50,8 +50,8 @@ function isProvenEnough(sql: Sql) {
 }
 
 /**
- * Returns true if a key or session is neither revoked nor expired, and its user is not disabled. A session of a user with a second
- * factor must also be verified with one.
+ * Returns true if a key or session is neither revoked nor expired, and its user is not disabled. If the user has a second factor, a
+ * session must also be verified with one.
  */
 export async function isCredentialLive(
   sql: Sql,
@@ -79,7 +79,7 @@ export async function isSessionProven(
     where id = ${session.id} and factor_at > now() - make_interval(secs => ${session.maxAgeSeconds})`);
 }
 
-/** Returns the time when a session was last verified with a second factor; null if it was not. */
+/** Returns the time when a session was last verified with a second factor; null if the session was never verified. */
 export async function findSessionFactorAt(sql: Sql, id: string): Promise<string | null> {
   return firstValue(sql<{ factorAt: string | null }[]>`
     select factor_at

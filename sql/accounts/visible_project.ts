@@ -31,7 +31,8 @@ export async function findVisibleProject(
 }
 
 /**
- * Finds a project of an organization by its slug or name, the slug first. Returns null in the same cases as `findVisibleProject`.
+ * Finds a project of an organization by its slug or name. A match of the slug takes precedence. Returns null in the same cases as
+ * `findVisibleProject`.
  */
 export async function findVisibleProjectByName(
   sql: Sql,

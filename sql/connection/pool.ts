@@ -74,8 +74,9 @@ function toBytes(value: string): Uint8Array {
 const POOLED = { prepare: false, max_pipeline: 0 } as const;
 
 /**
- * Array types that statements read and write: the OIDs of built-in types (pg_type.dat), each element type with its array type.
- * Without our patch, the driver would query all types of the database on every new connection, which takes as long as connecting.
+ * The array types that statements read and write. Each entry maps the OID of an element type to that of its array type
+ * (pg_type.dat). Without our patch, the driver would query all types of the database on every new connection, which takes as long
+ * as connecting.
  */
 const ARRAY_TYPES = {
   16: 1000, // boolean
@@ -98,9 +99,9 @@ const ARRAY_TYPES = {
 } as const;
 
 /**
- * The number of prepared statements that a connection keeps, dropping the least recently used. Each combination of a list's filters
- * is a separate statement, which takes 0.4 MB of PostgreSQL's memory (measured). Without our patch, the driver would keep all of
- * them.
+ * Maximum number of prepared statements per connection. The connection drops the least recently used statement first. Each
+ * combination of a list's filters is a separate statement, which takes 0.4 MB of PostgreSQL's memory (measured). Without our patch,
+ * the driver would keep all statements.
  */
 export const MAX_STATEMENTS = 100;
 
@@ -234,7 +235,8 @@ export function isTransaction(sql: Sql): sql is Transaction {
 
 /**
  * Sends the commit right after the statements that were executed, without waiting for their results. Later statements are rejected.
- * Likewise, `begin("read only")` does not wait for the response to its BEGIN. Each saves a round trip and needs our driver patch.
+ * Likewise, `begin("read only")` does not wait for the response to its BEGIN. Both functions save a round trip and need our driver
+ * patch.
  */
 export function sendCommit(tx: Transaction): void {
   (tx as unknown as { commit(): void }).commit();

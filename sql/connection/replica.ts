@@ -7,11 +7,11 @@ import { warnIfClearText } from "./direct_connection.ts";
 import { hasSqlState, isConnectionError, onlyRow, openPool, type Pool, type Sql } from "./pool.ts";
 import { ExportLanes, type ExportSnapshot, openExportSnapshot } from "./snapshot.ts";
 
-/** Time for which a snapshot waits for a replica that is behind. A healthy replica needs a millisecond or two. */
+/** Maximum time that a snapshot waits for a replica that is behind. A healthy replica needs a millisecond or two. */
 const CATCH_UP_MS = 1000;
 /** Timeout for opening a snapshot, including the wait for the replica. */
 const TIMEOUT_MS = 2000;
-/** Time for which the replica is not used after a failure. The next call then retries the replica in the background. */
+/** Time during which the replica is not used after a failure. The next call then retries the replica in the background. */
 const REST_MS = 5000;
 /** Maximum number of connections for cancellations, retries and the catalog. */
 const CONTROL_MAX = 4;

@@ -4,9 +4,9 @@ import type { Log } from "../../shared/process/log.ts";
 import { withTimeout } from "../../shared/process/with_timeout.ts";
 import { fragment, type Pool, type Sql } from "./pool.ts";
 
-/** Time for the server to end the statement and the transaction. After that, the connection is destroyed. */
+/** Maximum time for the server to end the statement and the transaction. After this time, the connection is destroyed. */
 const CLOSE_TIMEOUT_MS = 10_000;
-/** Time to wait for the server to end the session of a destroyed connection. */
+/** Maximum time to wait for the server to end the session of a destroyed connection. */
 const TERMINATE_TIMEOUT_MS = 5_000;
 
 export interface SnapshotOptions {
@@ -344,7 +344,7 @@ export class ExportLanes {
     this.#options = options;
   }
 
-  /** Starts to open a second snapshot. Returns null if no connection is free. Throws if the first snapshot is lost. */
+  /** Starts opening a second snapshot. Returns null if no connection is free. Throws if the first snapshot is lost. */
   async openTwin(first: ExportSnapshot): Promise<Twin | null> {
     if (this.#used >= this.#options.max) return null;
     this.#used += 1;
