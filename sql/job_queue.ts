@@ -108,7 +108,7 @@ export async function correctQueueTimes(sql: Sql): Promise<void> {
     )
     update pgboss.job
     set heartbeat_on = least(heartbeat_on, now()),
-      -- If `created_on` is not in the future, a delay caused by the clock cannot be distinguished from an intended delay.
+      -- If created_on is not in the future, a delay caused by the clock cannot be distinguished from an intended delay.
       start_after = case when created_on > now() then least(start_after, now()) else start_after end
     where name in (select name from checks) and state <= 'active'
       and (heartbeat_on > now() or (created_on > now() and start_after > now()))`;
