@@ -10,7 +10,7 @@ async function change(api: TestApp, key: string, body: unknown): Promise<Respons
 }
 
 describe("POST /auth/password", () => {
-  test("replaces the password, ends the other sessions, keeps the keys, and leaves an audit row", async () => {
+  test("replaces the password, ends other sessions, keeps API keys and writes an audit entry", async () => {
     await using api = await openTestApp();
     const account = await makeAccount(api);
     const own = await signIn(api, account);
@@ -33,7 +33,7 @@ describe("POST /auth/password", () => {
     });
   });
 
-  test("is 401 for a wrong current password, and changes nothing", async () => {
+  test("returns 401 for a wrong current password and changes nothing", async () => {
     await using api = await openTestApp();
     const account = await makeAccount(api);
     const { sessionToken } = await signIn(api, account);
@@ -44,7 +44,7 @@ describe("POST /auth/password", () => {
     expect((await login(api, account)).status).toBe(200);
   });
 
-  test("refuses a password that may not be set", async () => {
+  test("refuses a password that breaks the password rules", async () => {
     await using api = await openTestApp();
     const account = await makeAccount(api);
     const { sessionToken } = await signIn(api, account);
@@ -57,7 +57,7 @@ describe("POST /auth/password", () => {
     }
   });
 
-  test("counts as attempts to sign in, so that a stolen session guesses no faster", async () => {
+  test("counts as a sign-in attempt, so a stolen session cannot guess faster", async () => {
     await using api = await openTestApp({ config: { rateLimitLoginPerMinute: 2 } });
     const account = await makeAccount(api);
     const { token } = await api.make.session({ userId: account.id });
@@ -65,7 +65,7 @@ describe("POST /auth/password", () => {
     for (const status of [401, 401, 429]) expect((await change(api, token, body)).status).toBe(status);
   });
 
-  test("lets one of two changes at once win", async () => {
+  test("applies one of two concurrent changes", async () => {
     await using api = await openTestApp();
     const account = await makeAccount(api);
     const { sessionToken } = await signIn(api, account);
@@ -78,7 +78,7 @@ describe("POST /auth/password", () => {
   });
 });
 
-test("a new password that contains the address is refused, even if the address changes at the same time", async () => {
+test("refuses a password that contains the address, even if the address changes concurrently", async () => {
   await using api = await openTestApp();
   const account = await makeAccount(api);
   const { sessionToken: key } = await signIn(api, account);

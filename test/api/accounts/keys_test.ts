@@ -11,7 +11,7 @@ interface ApiKey {
   [field: string]: unknown;
 }
 
-/** Somebody who is signed in. */
+/** Creates a user with an API key and a session. */
 async function makeSession(api: TestApp) {
   const { user, org, key, keyId } = await api.make.person();
   const session = await api.make.session({ userId: user.id });
@@ -32,7 +32,7 @@ async function listKeys(api: TestApp, token: string): Promise<ApiKey[]> {
 }
 
 describe("POST /auth/keys", () => {
-  test("makes a key that works, of kind user, and stores its hash only", async () => {
+  test("creates a working key of kind user and stores only its hash", async () => {
     await using api = await openTestApp();
     const { token, user } = await makeSession(api);
     const { key, apiKey } = await createKey(api, token);
@@ -54,7 +54,7 @@ describe("POST /auth/keys", () => {
     expect((await api.request("/api/v1/auth/me", { key })).status).toBe(200);
   });
 
-  test("takes a name, a scope and an end, which any ISO 8601 instant may name", async () => {
+  test("accepts a name, a scope and an expiry in any ISO 8601 form", async () => {
     await using api = await openTestApp();
     const { token } = await makeSession(api);
     const body = { name: "Nightly report ☂", scope: "read", expiresAt: "2999-01-01T02:00:00.1239+02:00" };
@@ -65,13 +65,13 @@ describe("POST /auth/keys", () => {
     expect(write.status).toBe(403);
   });
 
-  test("needs no body", async () => {
+  test("accepts a request without a body", async () => {
     await using api = await openTestApp();
     const { token } = await makeSession(api);
     expect((await api.request(PATH, { method: "POST", key: token })).status).toBe(201);
   });
 
-  test("leaves an audit row without the key", async () => {
+  test("writes an audit entry without the key", async () => {
     await using api = await openTestApp();
     const { token, user, sessionId } = await makeSession(api);
     const { apiKey } = await createKey(api, token, { scope: "read" });
@@ -95,7 +95,7 @@ describe("POST /auth/keys", () => {
     ]);
   });
 
-  test("unknown, malformed and expired credentials are rejected", async () => {
+  test("rejects unknown, malformed and expired credentials", async () => {
     await using api = await openTestApp();
     const { token } = await makeSession(api);
     const bodies: [unknown, string][] = [
@@ -122,7 +122,7 @@ describe("POST /auth/keys", () => {
   });
 });
 
-test("POST /auth/keys refuses a name that would not be shown as it is stored", async () => {
+test("POST /auth/keys refuses a name that would be displayed differently than stored", async () => {
   await using api = await openTestApp();
   const { token } = await makeSession(api);
   for (const [body, message] of [
@@ -145,7 +145,7 @@ test("POST /auth/keys refuses a name that would not be shown as it is stored", a
 });
 
 describe("POST /auth/keys limits", () => {
-  test("binds no key to an organization that removes the caller meanwhile", async () => {
+  test("refuses to bind a key to an organization that removes the caller during the request", async () => {
     await using api = await openTestApp();
     const { token, user, org } = await makeSession(api);
     const response = await commitDuring(
@@ -157,7 +157,7 @@ describe("POST /auth/keys limits", () => {
     expect(await api.db.sql`select 1 from api_keys where org_id = ${org.id}`).toHaveLength(0);
   });
 
-  test("binds the key only to an organization of the caller", async () => {
+  test("binds a key only to the caller's organizations", async () => {
     await using api = await openTestApp();
     const { token, org } = await makeSession(api);
     const stranger = await makeSession(api);
@@ -173,7 +173,7 @@ describe("POST /auth/keys limits", () => {
     }
   });
 
-  test("a user has at most 100 live keys, even under concurrent requests; revoked and expired keys do not count", async () => {
+  test("allows 100 live keys per user, even under concurrent requests, not counting revoked and expired keys", async () => {
     await using api = await openTestApp();
     const { token, user } = await makeSession(api);
     const past = "2026-01-01T00:00:00.000Z";
@@ -183,7 +183,7 @@ describe("POST /auth/keys limits", () => {
     const responses = await Promise.all(
       Array.from({ length: 6 }, () => api.request(PATH, { method: "POST", key: token, body: {} })),
     );
-    // makeSession() made a key, too.
+    // makeSession() has already created one key.
     expect(responses.map(({ status }) => status).toSorted()).toEqual([201, 201, 201, 409, 409, 409]);
     const refused = responses.find(({ status }) => status === 409);
     expect(await refused?.json()).toMatchObject({
@@ -193,7 +193,7 @@ describe("POST /auth/keys limits", () => {
 });
 
 describe("GET /auth/keys", () => {
-  test("lists the user's own keys, newest first, without hashes and without revoked keys", async () => {
+  test("lists the user's own live keys, newest first, without hashes", async () => {
     await using api = await openTestApp();
     const { token, user, org, keyId } = await makeSession(api);
     await makeSession(api);
@@ -221,7 +221,7 @@ describe("GET /auth/keys", () => {
 });
 
 describe("DELETE /auth/keys/{id}", () => {
-  test("makes the key worthless at once, takes it off the list, and leaves an audit row", async () => {
+  test("revokes the key immediately, removes it from the list and writes an audit entry", async () => {
     await using api = await openTestApp();
     const { token, user, key, keyId, sessionId } = await makeSession(api);
     const response = await api.request(`${PATH}/${keyId.toUpperCase()}`, { method: "DELETE", key: token });
@@ -239,7 +239,7 @@ describe("DELETE /auth/keys/{id}", () => {
     ]);
   });
 
-  test("is 404 for a stranger's key, a revoked one, and an id that names none", async () => {
+  test("returns 404 for another user's key, a revoked key and an unknown id", async () => {
     await using api = await openTestApp();
     const { token, keyId } = await makeSession(api);
     const stranger = await makeSession(api);
@@ -258,7 +258,7 @@ describe("DELETE /auth/keys/{id}", () => {
   });
 });
 
-test("key routes are 403 for API keys and 401 for anonymous callers", async () => {
+test("key routes return 403 for API keys and 401 for anonymous callers", async () => {
   await using api = await openTestApp();
   for (const [method, path] of [
     ["GET", PATH],

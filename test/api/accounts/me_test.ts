@@ -37,7 +37,7 @@ describe("GET /auth/me", () => {
     });
   });
 
-  test("returns kind, scope and expiry of a key", async () => {
+  test("returns the kind, scope and expiry of a key", async () => {
     await using api = await openTestApp();
     const { user } = await api.make.person();
     const { key } = await api.make.key({
@@ -53,7 +53,7 @@ describe("GET /auth/me", () => {
     });
   });
 
-  test("lists for a bound key the one organization that it works for", async () => {
+  test("lists only the organization of a bound key", async () => {
     await using api = await openTestApp();
     const { user, org } = await api.make.person();
     const { key } = await api.make.key({ userId: user.id, orgId: org.id });
@@ -64,7 +64,7 @@ describe("GET /auth/me", () => {
     expect(data.credential).toEqual({ type: "key", kind: "user", scope: "write", expiresAt: null });
   });
 
-  test("is 401 for anonymous callers", async () => {
+  test("returns 401 for anonymous callers", async () => {
     await using api = await openTestApp();
     const response = await api.request("/api/v1/auth/me");
     expect([response.status, response.headers.get("www-authenticate")]).toEqual([401, "Bearer"]);

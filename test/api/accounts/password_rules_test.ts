@@ -8,7 +8,7 @@ import {
 
 const ANN = { username: "ann.lee", email: "Al77@mail.example" };
 
-/** `$argon2id$v=19$m=65536,t=2,p=1`: what decides how long a verification takes. */
+/** Returns the cost parameters of a hash, such as `$argon2id$v=19$m=65536,t=2,p=1`. */
 function costOf(passwordHash: string): string {
   return passwordHash.split("$", 4).join("$");
 }
@@ -22,7 +22,7 @@ test("DUMMY_PASSWORD_HASH costs the same as a new hash and matches no password",
   }
 });
 
-test("no password matches an account without one", async () => {
+test("no password matches an account without a password", async () => {
   for (const password of ["", "!", "a password"]) expect(await verifyPassword(password, "!")).toBe(false);
 });
 
@@ -34,7 +34,7 @@ test("hashPassword() salts each hash, and verifyPassword() accepts it", async ()
   expect(await verifyPassword("A password", first)).toBe(false);
 });
 
-test("passwordProblem() refuses lengths out of bounds and common passwords in any case", () => {
+test("passwordProblem() refuses invalid lengths, and common passwords in any case", () => {
   for (const password of ["", "short", "🐴🔋📎🪝", "a".repeat(1025)]) {
     expect(passwordProblem(password, ANN)).toBe("must have 8 to 1024 characters");
   }
@@ -55,7 +55,7 @@ test("passwordProblem() refuses lengths out of bounds and common passwords in an
 
 const OWN = "must not contain the username or the email address, or be part of one: choose another";
 
-test("passwordProblem() refuses what contains the username or the address, in any case", () => {
+test("passwordProblem() refuses passwords that contain the username or the address, in any case", () => {
   for (const password of [
     "ann.lee-2026",
     "my ANN.LEE!",
@@ -65,7 +65,7 @@ test("passwordProblem() refuses what contains the username or the address, in an
   ]) {
     expect([password, passwordProblem(password, ANN)]).toEqual([password, OWN]);
   }
-  // Two letters are in many words by chance.
+  // Many words contain the same two letters by chance.
   expect(passwordProblem("kobalt lamp", { username: "ko", email: "la@mail.example" })).toBeNull();
 });
 
@@ -77,6 +77,6 @@ test("passwordProblem() refuses a part of the username or the address", () => {
   for (const password of ["lindqvist9", "9lindqvist", "mail.example.org"]) {
     expect(passwordProblem(password, owner)).toBeNull();
   }
-  // Spaces are part of everything.
+  // Trimming leaves an empty text, which must not count as part of the username.
   expect(passwordProblem("        ", owner)).toBeNull();
 });

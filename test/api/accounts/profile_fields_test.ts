@@ -30,7 +30,7 @@ test.each([
   "victim@[127.0.0.1]",
   "victim@b.example@c.example",
   "victim",
-])("%j is no email address", (email) => expect(emailProblem(email)).toBe("must be an email address"));
+])("%j is not an email address", (email) => expect(emailProblem(email)).toBe("must be an email address"));
 
 test.each([
   ["victim@ｂ.example", "b.example"],
@@ -44,8 +44,8 @@ test.each([
   ),
 );
 
-test("a text that is too long is not processed any further", () => {
-  // Looking at their letters would take minutes.
+test("a text that is too long is refused before it is processed", () => {
+  // Processing these combining marks would take minutes.
   const marks = "\u0315".repeat(50_000) + "\u0327".repeat(50_000);
   for (const email of [`a${marks}@x.io`, `a@x${marks}.io`])
     expect(emailProblem(email)).toBe("must have at most 320 characters");

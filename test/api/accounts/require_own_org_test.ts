@@ -15,7 +15,7 @@ beforeAll(async () => {
   const opened = await openAccessScene();
   const { org } = opened.placeOf(CALLER);
   orgId = org.id;
-  // Another owner than the one who prepares what the requests are about.
+  // A second owner sends the requests. The first owner creates their resources.
   const { user } = await opened.api.make.person({ org, role: "owner" });
   userId = user.id;
   const session = await opened.api.make.session({ userId, factorAt: new Date().toISOString() });
@@ -24,7 +24,7 @@ beforeAll(async () => {
 });
 afterAll(() => scene[Symbol.asyncDispose]());
 
-/** Changes the caller's membership when the role of the request has been checked. */
+/** Sends the row's request and changes the caller's membership after the role check. */
 async function askDuring(row: Row, change: "demote" | "remove"): Promise<Asked | undefined> {
   const { db } = scene.api;
   const [asked] = await commitDuring(
@@ -52,7 +52,7 @@ const ROLE_WRITES = ACCESS_TABLE.filter((row) => {
   return isForRole && !row.route.startsWith("GET");
 });
 
-test("on every route whose writes need a role, a caller who is demoted meanwhile writes nothing", async () => {
+test("on every route with a role check, a caller who is demoted during the request writes nothing", async () => {
   expect(ROLE_WRITES.length).toBeGreaterThan(40);
   const served: string[] = [];
   for (const row of ROLE_WRITES) {
@@ -65,10 +65,10 @@ test("on every route whose writes need a role, a caller who is demoted meanwhile
   expect(served).toEqual([]);
 });
 
-test("so does a member who is removed meanwhile; an owner who stays writes", async () => {
+test("a member who is removed during the request writes nothing, and an owner who stays writes", async () => {
   for (const [action, refusal] of [
     ["project.update", "403 ORG_ACCESS_DENIED"],
-    // As a job of any other organization.
+    // The error is the same as for another organization's job.
     ["export_job.cancel", "404 EXPORT_JOB_NOT_FOUND"],
   ] as const) {
     const row = ROLE_WRITES.find(({ audit }) => audit === action);

@@ -23,7 +23,7 @@ async function revoke(api: TestApp, key: string, id: string): Promise<Response> 
 }
 
 describe("GET /auth/sessions", () => {
-  test("lists the caller's live sessions, newest first, with where they began", async () => {
+  test("lists the caller's live sessions, newest first, with their origin", async () => {
     await using api = await openTestApp();
     const account = await makeAccount(api);
     await api.make.session({ userId: account.id, revokedAt: "2026-01-01T00:00:00.000Z" });
@@ -50,7 +50,7 @@ describe("GET /auth/sessions", () => {
     ]);
   });
 
-  test("keeps lastUsedAt to the minute", async () => {
+  test("records lastUsedAt to the minute", async () => {
     await using api = await openTestApp();
     const account = await makeAccount(api);
     const long = "2026-01-01T00:00:00.000Z";
@@ -61,7 +61,7 @@ describe("GET /auth/sessions", () => {
 });
 
 describe("DELETE /auth/sessions/{id}", () => {
-  test("ends a session at once and leaves an audit row", async () => {
+  test("ends a session immediately and writes an audit entry", async () => {
     await using api = await openTestApp();
     const account = await makeAccount(api);
     const own = await signIn(api, account);
@@ -74,7 +74,7 @@ describe("DELETE /auth/sessions/{id}", () => {
     expect((await auditRows(api)).at(-1)).toMatchObject({ action: "session.revoke", subjectId: id });
   });
 
-  test("deletes the cookie and clears the browser when the session ends itself", async () => {
+  test("deletes the cookie and clears the browser's data when the session ends itself", async () => {
     await using api = await openTestApp();
     const { sessionToken } = await signIn(api, await makeAccount(api));
     const [session] = await listSessions(api, sessionToken);
@@ -84,7 +84,7 @@ describe("DELETE /auth/sessions/{id}", () => {
     expect((await api.request(PATH, { key: sessionToken })).status).toBe(401);
   });
 
-  test("is 404 for another user's session, an ended one, and an id of none", async () => {
+  test("returns 404 for another user's session, an ended session and an unknown id", async () => {
     await using api = await openTestApp();
     const { sessionToken } = await signIn(api, await makeAccount(api));
     const stranger = await makeAccount(api);
@@ -98,7 +98,7 @@ describe("DELETE /auth/sessions/{id}", () => {
   });
 });
 
-test("the 51st session ends the one that was used longest ago", async () => {
+test("the 51st session ends the least recently used one", async () => {
   await using api = await openTestApp();
   const account = await makeAccount(api);
   const made: { id: string; token: string }[] = [];
@@ -114,7 +114,7 @@ test("the 51st session ends the one that was used longest ago", async () => {
   expect((await auditRows(api)).at(-1)?.["details"]).toMatchObject({ endedSessions: 1 });
 });
 
-test("a disabled user is refused like a wrong password; once enabled, the user can sign in again", async () => {
+test("a disabled user gets the same error as for a wrong password, and can sign in after being enabled", async () => {
   await using api = await openTestApp();
   const account = await makeAccount(api);
   await api.db.sql`update users set disabled_at = now() where id = ${account.id}`;

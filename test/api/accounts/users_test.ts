@@ -9,7 +9,7 @@ async function batch(api: TestApp, ids: unknown, key?: string) {
 }
 
 describe("GET /users/{id}", () => {
-  test("shows everyone a public profile: null where unset, and nothing more", async () => {
+  test("shows everyone a public profile, with null for unset fields and no private field", async () => {
     await using api = await openTestApp();
     const plain = await api.make.user({});
     const full = await api.make.user({
@@ -44,7 +44,7 @@ describe("GET /users/{id}", () => {
     });
   });
 
-  test("is 404 for an unknown id and 400 for an invalid one", async () => {
+  test("returns 404 for an unknown id and 400 for an invalid one", async () => {
     await using api = await openTestApp();
     const nobody = await api.request(`/api/v1/users/${crypto.randomUUID()}`);
     const { error } = (await nobody.json()) as { error: object };
@@ -58,7 +58,7 @@ describe("GET /users/{id}", () => {
     ]);
   });
 
-  test("refuses a wrong credential although none is needed", async () => {
+  test("refuses a wrong credential although none is required", async () => {
     await using api = await openTestApp();
     const { id } = await api.make.user({});
     expect((await api.request(`/api/v1/users/${id}`, { key: "ulr_wrong" })).status).toBe(401);
@@ -77,7 +77,7 @@ describe("POST /users/batch", () => {
     expect([data[ann.id]?.username, data[bob.id]?.username]).toEqual([ann.username, bob.username]);
   });
 
-  test("takes from 1 to 100 ids", async () => {
+  test("accepts from 1 to 100 ids", async () => {
     await using api = await openTestApp();
     const ids = Array.from({ length: 101 }, () => crypto.randomUUID());
     expect((await batch(api, ids.slice(1))).status).toBe(200);
@@ -93,7 +93,7 @@ describe("POST /users/batch", () => {
     ["nothing", undefined, ["ids"]],
     ["null", null, ["ids"]],
     ["what is no UUID", [crypto.randomUUID(), "x", 7, null], ["ids.1", "ids.2", "ids.3"]],
-  ])("refuses %s with 422 and says where", async (_, ids, paths) => {
+  ])("refuses %s with 422 and reports the path", async (_, ids, paths) => {
     await using api = await openTestApp();
     const { status, body } = await batch(api, ids);
     const { error } = body as unknown as { error: { code: string; details: { errors: { path: string }[] } } };
@@ -101,7 +101,7 @@ describe("POST /users/batch", () => {
     expect(error.details.errors.map(({ path }) => path)).toEqual(paths);
   });
 
-  test("a body without ids is 422; one that is no JSON object is 400", async () => {
+  test("returns 422 for a body without ids and 400 for a body that is not a JSON object", async () => {
     await using api = await openTestApp();
     const send = async (body?: unknown) =>
       (await api.request(BATCH, { method: "POST", headers: { "content-type": "application/json" }, body }))
@@ -112,7 +112,7 @@ describe("POST /users/batch", () => {
     ]);
   });
 
-  test("is a read: a read key may send it, and a page of another site may, for the cookie adds nothing", async () => {
+  test("is a read: read keys and pages of other sites may send it, because the cookie adds no data", async () => {
     await using api = await openTestApp();
     const { user } = await api.make.person();
     const { key } = await api.make.key({ userId: user.id, scope: "read" });

@@ -15,7 +15,7 @@ import { openTestApp } from "../../../helpers/http/app.ts";
 
 const PATH = "/api/v1/auth/factors";
 
-test("a factor can be renamed by its user, and by no one else", async () => {
+test("only the owner of a factor can rename it", async () => {
   const clock = new Clock();
   await using api = await openTestApp({ now: clock.now });
   const { key, factorId } = await withTotp(api, clock, await makeAccount(api));
@@ -31,7 +31,7 @@ test("a factor can be renamed by its user, and by no one else", async () => {
   expect(await renamed.json()).toMatchObject({ data: { factor: { id: factorId, name: "Old phone" } } });
 });
 
-test("removing a factor requires a recent one, and ends the other sessions", async () => {
+test("removing a factor requires a recent second factor and ends other sessions", async () => {
   const clock = new Clock();
   await using api = await openTestApp({ now: clock.now });
   const { account, key, secret, factorId } = await withTotp(api, clock, await makeAccount(api));
@@ -61,7 +61,7 @@ test("removing a factor requires a recent one, and ends the other sessions", asy
   ]);
 });
 
-test("another user's factor is indistinguishable from none", async () => {
+test("another user's factor is indistinguishable from a missing one", async () => {
   const clock = new Clock();
   await using api = await openTestApp({ now: clock.now });
   const { factorId } = await withTotp(api, clock, await makeAccount(api));
@@ -74,7 +74,7 @@ test("another user's factor is indistinguishable from none", async () => {
   expect(own).toBe(none ?? "");
 });
 
-test("new recovery codes end the old ones", async () => {
+test("new recovery codes invalidate the old ones", async () => {
   const clock = new Clock();
   await using api = await openTestApp({ now: clock.now });
   const { account, key, recoveryCodes } = await withTotp(api, clock, await makeAccount(api));

@@ -1,4 +1,4 @@
-/** Passkeys, with a device in software. Chromium's own is in test/browser/. */
+/** Passkeys, with a software authenticator. Chromium's own authenticator is tested in test/browser/. */
 import { describe, expect, test } from "bun:test";
 import {
   checkPasskey,
@@ -18,7 +18,7 @@ const USER = {
   passkeys: [],
 };
 
-/** Registers a device, and returns what the service stores. */
+/** Registers a device and returns the row that the service stores. */
 async function register(device: PasskeyDevice): Promise<PasskeyRow> {
   const { options, challengeHash } = await passkeyCreation(CONFIG, USER);
   const response = device.create({ challenge: options.challenge, origin: ORIGIN });
@@ -28,14 +28,14 @@ async function register(device: PasskeyDevice): Promise<PasskeyRow> {
 }
 
 describe("readNewPasskey()", () => {
-  test("takes a new passkey with its key, counter and transports", async () => {
+  test("accepts a new passkey with its key, counter and transports", async () => {
     const device = new PasskeyDevice();
     const passkey = await register(device);
     expect(Buffer.from(passkey.credentialId).equals(device.id)).toBe(true);
     expect([passkey.signCount, passkey.transports]).toEqual([0, ["internal"]]);
   });
 
-  test("refuses a response to another challenge, from another page, for another host, or that is malformed", async () => {
+  test("refuses malformed responses and responses to another challenge, from another page or for another host", async () => {
     const { options, challengeHash } = await passkeyCreation(CONFIG, USER);
     const { challenge } = options;
     const device = new PasskeyDevice();
@@ -59,7 +59,7 @@ describe("readNewPasskey()", () => {
 });
 
 describe("checkPasskey()", () => {
-  test("takes the signature of the passkey, for the page and the challenge", async () => {
+  test("accepts the passkey's signature for the page and the challenge", async () => {
     const device = new PasskeyDevice();
     const passkeys = [await register(new PasskeyDevice()), await register(device)];
     const { options, challengeHash } = await passkeyRequest(CONFIG, passkeys);
@@ -85,7 +85,7 @@ describe("checkPasskey()", () => {
     }
   });
 
-  test("finds a copied passkey by its counter; a counter that stays 0 says nothing", async () => {
+  test("detects a copied passkey by its counter, but accepts a counter that stays 0", async () => {
     const device = new PasskeyDevice();
     const stored = await register(device);
     const answer = async (signCount: number, count: number) => {

@@ -1,9 +1,9 @@
-/** Codes of authenticator apps, compared with RFC 6238 and with an implementation of our own. */
+/** Codes of authenticator apps, compared with RFC 6238 and with a second implementation in test/helpers/. */
 import { expect, test } from "bun:test";
 import { findTotpStep, mintTotpSecret, toBase32, totpUri } from "../../../../api/accounts/factors/totp.ts";
 import { codeOfStep, fromBase32 } from "../../../helpers/accounts/totp_code.ts";
 
-/** RFC 6238, appendix B: SHA-1 with eight digits, of which six remain. */
+/** Test vectors of RFC 6238, appendix B: SHA-1 with eight digits. Authenticator apps show the last six. */
 const RFC_SECRET = Buffer.from("12345678901234567890");
 const RFC_VECTORS = [
   [59, "94287082"],
@@ -14,7 +14,7 @@ const RFC_VECTORS = [
   [20_000_000_000, "65353130"],
 ] as const;
 
-test("findTotpStep() accepts the codes of RFC 6238, and so does the test's own implementation", () => {
+test("findTotpStep() and the test's implementation accept the codes of RFC 6238", () => {
   for (const [seconds, code] of RFC_VECTORS) {
     const step = Math.floor(seconds / 30);
     expect(codeOfStep(RFC_SECRET, step, 8)).toBe(code);
@@ -23,7 +23,7 @@ test("findTotpStep() accepts the codes of RFC 6238, and so does the test's own i
   }
 });
 
-test("findTotpStep() accepts clocks that differ by one step, and no more", () => {
+test("findTotpStep() accepts clocks that differ by one step, but not by two", () => {
   const secret = mintTotpSecret();
   const now = 1_764_000_015_000;
   const step = Math.floor(now / 30_000);
@@ -33,7 +33,7 @@ test("findTotpStep() accepts clocks that differ by one step, and no more", () =>
   expect(found).toEqual([null, step - 1, step, step + 1, null]);
 });
 
-test("findTotpStep() accepts no code of the last accepted step or an earlier one", () => {
+test("findTotpStep() refuses codes of the last accepted step and of earlier steps", () => {
   const secret = mintTotpSecret();
   const now = 1_764_000_015_000;
   const step = Math.floor(now / 30_000);
@@ -52,7 +52,7 @@ test("findTotpStep() accepts only six digits", () => {
   }
 });
 
-test("secrets have 160 bits, each its own, and apps read them from the address", () => {
+test("secrets are unique, have 160 bits and are part of the URI", () => {
   const secret = mintTotpSecret();
   expect(secret).toHaveLength(20);
   expect(Buffer.from(mintTotpSecret()).equals(secret)).toBe(false);

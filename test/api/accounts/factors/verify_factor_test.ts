@@ -26,7 +26,7 @@ async function isRecent(api: TestApp): Promise<boolean> {
   return rows.length > 0;
 }
 
-test("a code proves the session again, once; a wrong one does not", async () => {
+test("a code verifies the session once, and a wrong code does not", async () => {
   const clock = new Clock();
   await using api = await openTestApp({ now: clock.now });
   const { account, key, secret, recoveryCodes } = await withTotp(api, clock, await makeAccount(api));
@@ -43,7 +43,7 @@ test("a code proves the session again, once; a wrong one does not", async () => 
   expect(await verify(api, key, { code: recoveryCodes[0] })).toBe("401 UNAUTHORIZED");
 });
 
-test("codes are right by the database's clock, on a machine whose clock is ahead too", async () => {
+test("codes follow the database's clock if the machine's clock is ahead", async () => {
   await using api = await openTestApp();
   const account = await makeAccount(api);
   const now = Date.now;
@@ -60,7 +60,7 @@ test("codes are right by the database's clock, on a machine whose clock is ahead
   }
 });
 
-test("a passkey proves the session again, with the options of that session, once", async () => {
+test("a passkey verifies the session once, with options of the same session", async () => {
   await using api = await openTestApp();
   const { key, device } = await withPasskey(api, await makeAccount(api));
   const begin = async () =>
@@ -68,7 +68,7 @@ test("a passkey proves the session again, with the options of that session, once
       .challenge;
   await makeStale(api);
   const replaced = await begin();
-  // As passkeys that are synchronized: a counter that stays 0 refuses no copy.
+  // Synchronized passkeys always send the counter 0. The service accepts a counter that stays 0.
   device.count = -1;
   const passkey = device.get({ challenge: await begin(), origin: ORIGIN });
   expect(await verify(api, key, { passkey })).toBe("200");
@@ -82,7 +82,7 @@ test("a passkey proves the session again, with the options of that session, once
   expect(await verify(api, key, { passkey: expired })).toBe("401 UNAUTHORIZED");
 });
 
-test("options that are asked for during a verification hold nothing that it waits for", async () => {
+test("options requested during a verification do not block it", async () => {
   await using api = await openTestApp();
   const { key } = await withPasskey(api, await makeAccount(api));
   const begin = () => api.request("/api/v1/auth/factors/verify/options", { method: "POST", key });
@@ -98,7 +98,7 @@ test("options that are asked for during a verification hold nothing that it wait
   expect(await outcomeOf(await options)).toBe("200");
 });
 
-test("wrong codes count as sign-in attempts and against the limit of the day", async () => {
+test("wrong codes count as sign-in attempts and toward the daily limit", async () => {
   const clock = new Clock();
   await using api = await openTestApp({ now: clock.now, config: { rateLimitLoginPerMinute: 4 } });
   const { key } = await withTotp(api, clock, await makeAccount(api));
@@ -109,7 +109,7 @@ test("wrong codes count as sign-in attempts and against the limit of the day", a
   expect(row).toEqual({ wrongCodes: 2 });
 });
 
-test("a user without a factor has nothing to prove", async () => {
+test("a user without a factor cannot verify one", async () => {
   await using api = await openTestApp();
   const { sessionToken: key } = await signIn(api, await makeAccount(api));
   expect(await verify(api, key, { code: "123456" })).toBe("422 UNPROCESSABLE_ENTITY");

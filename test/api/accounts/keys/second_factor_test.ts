@@ -1,4 +1,4 @@
-/** POST /auth/keys requires a recent second factor, because keys need none later. */
+/** POST /auth/keys requires a recent second factor, because the key itself works without one. */
 import { expect, test } from "bun:test";
 import { makeAccount, signIn } from "../../../helpers/accounts/accounts.ts";
 import { Clock, outcomeOf, withTotp } from "../../../helpers/accounts/factors.ts";
@@ -8,7 +8,7 @@ async function createKey(api: TestApp, key: string, body: object = {}): Promise<
   return outcomeOf(await api.request("/api/v1/auth/keys", { method: "POST", key, body }));
 }
 
-test("a user with a factor must have used it within 15 minutes", async () => {
+test("a user with a factor must have used it in the last 15 minutes", async () => {
   const clock = new Clock();
   await using api = await openTestApp({ now: clock.now });
   const { key } = await withTotp(api, clock, await makeAccount(api));
@@ -20,7 +20,7 @@ test("a user with a factor must have used it within 15 minutes", async () => {
   });
 });
 
-test("a member of an organization that requires a factor needs one for keys that work there", async () => {
+test("a member of an organization that requires a factor needs one for keys of that organization", async () => {
   await using api = await openTestApp();
   const account = await makeAccount(api);
   const [strict, lax] = [await api.make.org({ requireSecondFactor: true }), await api.make.org()];
@@ -32,7 +32,7 @@ test("a member of an organization that requires a factor needs one for keys that
   expect(await createKey(api, key, { organization: lax.slug })).toBe("201");
 });
 
-test("others need none", async () => {
+test("users without such a requirement need no factor", async () => {
   await using api = await openTestApp();
   const { sessionToken: key } = await signIn(api, await makeAccount(api));
   expect(await createKey(api, key)).toBe("201");

@@ -14,7 +14,7 @@ import {
 import { commitDuring, listWaiting } from "../../../helpers/postgres/waiting_sessions.ts";
 import { waitFor } from "../../../helpers/wait_for.ts";
 
-/** Invites a person who is signed in to an account. */
+/** Creates a signed-in user and invites them to the organization. */
 async function invited(scene: OrgScene, role: OrgRole = "publisher", by = scene.owner) {
   const { api, org } = scene;
   const person = await api.make.person();
@@ -40,7 +40,7 @@ function preview(
   return ask(scene.api, "/invitations/preview", { ...by, method: "POST", body: { token } });
 }
 
-test("the invited person reads the offer, joins, and works in the organization", async () => {
+test("the invited person reads the invitation, joins and works in the organization", async () => {
   await using scene = await openOrgScene();
   const { api, org, owner } = scene;
   const { ann, ...invitation } = await invited(scene);
@@ -73,7 +73,7 @@ test("the invited person reads the offer, joins, and works in the organization",
   expect([...rows]).toEqual([{ action: "member.add", actorUserId: userId, subjectId: userId, details }]);
 });
 
-test("a link works once, even if it is used many times at once", async () => {
+test("a link works once, even for concurrent requests", async () => {
   await using scene = await openOrgScene();
   for (let round = 0; round < 20; round += 1) {
     const { ann, ...invitation } = await invited(scene);
@@ -85,7 +85,7 @@ test("a link works once, even if it is used many times at once", async () => {
   expect(actions).toHaveLength(20);
 });
 
-test("a used link does not bring back a removed member", async () => {
+test("a used link does not restore a removed member", async () => {
   await using scene = await openOrgScene();
   const { api, org, owner } = scene;
   const { ann, ...invitation } = await invited(scene);
@@ -96,7 +96,7 @@ test("a used link does not bring back a removed member", async () => {
   expect(await scene.roles()).toEqual({ [owner.user.username]: "owner" });
 });
 
-test("an unused link fails if the invited member was removed or left, or if its sender did", async () => {
+test("an unused link fails after the invited member or the sender was removed or has left", async () => {
   await using scene = await openOrgScene();
   const { api, org, owner } = scene;
   const end = (userId: string, by: Pick<SignedInPerson, "token">) =>
@@ -114,7 +114,7 @@ test("an unused link fails if the invited member was removed or left, or if its 
   expect((await accept(scene, ann, invitation)).code).toBe("VALIDATION_ERROR");
 });
 
-test("a link stays dead when its sender gets back the role that may invite", async () => {
+test("a link stays invalid after its sender regains a role that may invite", async () => {
   await using scene = await openOrgScene();
   const { api, org, owner } = scene;
   const sender = await scene.join("owner");
@@ -128,7 +128,7 @@ test("a link stays dead when its sender gets back the role that may invite", asy
   expect((await accept(scene, toViewer.ann, toViewer)).status).toBe(200);
 });
 
-test("an account with another address learns the invited address and nothing else, and does not use the link up", async () => {
+test("an account with another address learns only the invited address and does not use up the link", async () => {
   await using scene = await openOrgScene();
   const { org } = scene;
   const { ann, ...invitation } = await invited(scene);
@@ -160,7 +160,7 @@ const DEAD: readonly [name: string, change: string][] = [
   ["is for an owner, and its sender is an admin now", "update organization_members set role = 'admin'"],
 ];
 
-test("links that do not work all look like one that was never sent", async () => {
+test("all invalid links return the same error as a link that was never sent", async () => {
   const seen = new Set<string>();
   for (const [name, change] of DEAD) {
     await using scene = await openOrgScene();
@@ -182,7 +182,7 @@ test("links that do not work all look like one that was never sent", async () =>
   expect(seen.size).toBe(1);
 });
 
-test("an invitation whose sender is disabled is revoked, and stays so if the account is enabled again", async () => {
+test("an invitation whose sender is disabled is revoked, and enabling the sender does not restore it", async () => {
   await using scene = await openOrgScene();
   const { api, owner } = scene;
   const { ann, ...invitation } = await invited(scene);
@@ -192,7 +192,7 @@ test("an invitation whose sender is disabled is revoked, and stays so if the acc
   expect((await accept(scene, ann, invitation)).code).toBe("VALIDATION_ERROR");
 });
 
-test("an invitation whose sender is disabled while it is accepted is refused", async () => {
+test("accepting an invitation is refused if its sender is disabled during the request", async () => {
   await using scene = await openOrgScene();
   const { ann, ...invitation } = await invited(scene);
   const disable = (tx: Sql) => revokeAllSentInvitations(tx, scene.owner.user.id);
@@ -200,7 +200,7 @@ test("an invitation whose sender is disabled while it is accepted is refused", a
   expect(code).toBe("VALIDATION_ERROR");
 });
 
-test("tokens of other mails, and texts that are not tokens, are refused", async () => {
+test("tokens of other mails and malformed tokens are refused", async () => {
   await using scene = await openOrgScene();
   const { ann, token } = await invited(scene);
   await scene.api.db.sql`update account_mails set kind = 'password_reset'`;
@@ -209,7 +209,7 @@ test("tokens of other mails, and texts that are not tokens, are refused", async 
   }
 });
 
-test("if the sender is removed while the person accepts, either comes first, and neither deadlocks", async () => {
+test("a removal of the sender and a concurrent acceptance run in either order without a deadlock", async () => {
   await using scene = await openOrgScene();
   const { api, org, owner } = scene;
   const outcomes = new Set<string>();
@@ -233,7 +233,7 @@ test("if the sender is removed while the person accepts, either comes first, and
   for (const outcome of outcomes) expect(["joined", "VALIDATION_ERROR"]).toContain(outcome);
 });
 
-test("an invitation whose sender is removed meanwhile is refused", async () => {
+test("accepting an invitation is refused if its sender is removed during the request", async () => {
   await using scene = await openOrgScene();
   const { api, org } = scene;
   const admin = await scene.join("admin");
@@ -249,7 +249,7 @@ test("an invitation whose sender is removed meanwhile is refused", async () => {
   expect((await scene.roles())[ann.user.username]).toBeUndefined();
 });
 
-test("a link leads to an invitation that takes the place of the earlier one meanwhile", async () => {
+test("a link leads to the invitation that replaces its own during the request", async () => {
   await using scene = await openOrgScene();
   const { api, org, owner } = scene;
   const { ann, ...invitation } = await invited(scene, "viewer");
@@ -263,7 +263,7 @@ test("a link leads to an invitation that takes the place of the earlier one mean
   expect(offer).toMatchObject({ status: 200, data: { role: "admin" } });
 });
 
-test("a member who accepts an invitation keeps the role", async () => {
+test("a member who accepts an invitation keeps their role", async () => {
   await using scene = await openOrgScene();
   const { api, org, owner } = scene;
   const viewer = await scene.join("viewer");
@@ -279,7 +279,7 @@ test("a member who accepts an invitation keeps the role", async () => {
   expect((await accept(scene, viewer, invitation)).status).toBe(400);
 });
 
-test("the token is in no log line and no table", async () => {
+test("no log line and no table contains the token", async () => {
   await using scene = await openOrgScene();
   const { ann, token } = await invited(scene);
   await preview(scene, { token });

@@ -32,7 +32,7 @@ async function pending(scene: OrgScene, by = scene.owner): Promise<Listed[]> {
   return data?.["invitations"] as Listed[];
 }
 
-test("an invitation is listed until it is revoked, with an audit entry without the address for each", async () => {
+test("an invitation is listed until it is revoked, with audit entries that omit the address", async () => {
   await using scene = await openOrgScene();
   const { api, owner, org } = scene;
   const made = await invite(scene, owner, "Ann@Example.com", "owner");
@@ -57,7 +57,7 @@ test("an invitation is listed until it is revoked, with an audit entry without t
   ]);
 });
 
-test("another invitation of the same address takes the place of the earlier one", async () => {
+test("a new invitation of the same address replaces the earlier one", async () => {
   await using scene = await openOrgScene();
   const admin = await scene.join("admin");
   await invite(scene, scene.owner, "ann@example.com", "publisher");
@@ -66,7 +66,7 @@ test("another invitation of the same address takes the place of the earlier one"
   expect([one?.role, one?.invitedBy, others]).toEqual(["viewer", admin.user.username, []]);
 });
 
-test("if an invitation is over the limit of mails, the last link that was sent leads to it", async () => {
+test("if an invitation exceeds the mail limit, the last link sent leads to it", async () => {
   await using scene = await openOrgScene();
   const { api, owner } = scene;
   for (let n = 0; n < 3; n += 1) await invite(scene, owner, "ann@example.com", "admin");
@@ -80,7 +80,7 @@ test("if an invitation is over the limit of mails, the last link that was sent l
   expect(offer).toMatchObject({ status: 200, data: { role: "viewer", email: "ann@example.com" } });
 });
 
-test("a stranger who invites an address three times delays the mail of others, and does not prevent it", async () => {
+test("a stranger who invites an address three times delays the mail of other senders, but does not prevent it", async () => {
   await using scene = await openOrgScene();
   const { api, owner } = scene;
   const { org, ...stranger } = await api.make.person({ role: "owner" });
@@ -102,7 +102,7 @@ test("a stranger who invites an address three times delays the mail of others, a
   expect(counted).toHaveLength(2);
 });
 
-test("twenty requests at once for one address, of two senders, leave one invitation", async () => {
+test("twenty concurrent requests of two senders for one address leave one invitation", async () => {
   await using scene = await openOrgScene();
   const senders = [scene.owner, await scene.join("owner")];
   const requests = Array.from({ length: 10 }, () =>
@@ -113,7 +113,7 @@ test("twenty requests at once for one address, of two senders, leave one invitat
   expect(await pending(scene)).toHaveLength(1);
 });
 
-test("admins invite up to admin, see all and revoke none of an owner; others do and see nothing", async () => {
+test("admins invite up to admin and see all invitations, but cannot revoke an owner's; publishers cannot invite", async () => {
   await using scene = await openOrgScene();
   const { api, org, owner } = scene;
   const admin = await scene.join("admin");
@@ -128,7 +128,7 @@ test("admins invite up to admin, see all and revoke none of an owner; others do 
   const path = `/orgs/${org.slug}/invitations/${seen[0]?.id}`;
   const revoked = await ask(api, path, { token: admin.token, method: "DELETE" });
   expect(revoked.code).toBe("INSUFFICIENT_ORG_ROLE");
-  // A new one would take its place.
+  // A new invitation for this address would replace the owner's invitation.
   expect((await invite(scene, admin, "C@example.com")).code).toBe("INSUFFICIENT_ORG_ROLE");
   const publisher = await scene.join("publisher");
   expect((await invite(scene, publisher, "d@example.com")).code).toBe("INSUFFICIENT_ORG_ROLE");
@@ -137,7 +137,7 @@ test("admins invite up to admin, see all and revoke none of an owner; others do 
   expect(await pending(scene)).toHaveLength(2);
 });
 
-test("another organization's invitation looks like one that does not exist", async () => {
+test("another organization's invitation is indistinguishable from a missing one", async () => {
   await using scene = await openOrgScene();
   const { api, org, owner } = scene;
   const other = await api.make.person({ role: "owner" });
@@ -171,7 +171,7 @@ test("the response is the same for a stranger, an account, a member and a disabl
   expect(await pending(scene)).toHaveLength(emails.length);
 });
 
-test("an organization has a hundred pending invitations at most; another one of the same address has room", async () => {
+test("an organization has at most a hundred pending invitations, and can replace one of them", async () => {
   await using scene = await openOrgScene();
   const { api, org, owner } = scene;
   await api.db.sql`
@@ -200,7 +200,7 @@ test("invitations from a sender who may no longer invite do not count toward the
   expect((await invite(scene, owner, "ann@example.com")).status).toBe(201);
 });
 
-test("a user sends fifty invitations an hour at most, in all organizations", async () => {
+test("a user sends at most fifty invitations an hour across all organizations", async () => {
   await using scene = await openOrgScene();
   const { api, org, owner } = scene;
   const elsewhere = await api.make.org();
@@ -217,7 +217,7 @@ test("a user sends fifty invitations an hour at most, in all organizations", asy
     body: { email: "b@example.com", role: "viewer" },
   });
   expect(response.status).toBe(429);
-  // The oldest of the fifty is 49 minutes old.
+  // The oldest of the fifty invitations is 49 minutes old.
   expect(Number(response.headers.get("retry-after"))).toBeWithin(10 * 60, 12 * 60);
 });
 
@@ -246,7 +246,7 @@ test("invalid bodies are refused before anything is written", async () => {
   expect(await api.db.sql`select from account_mails`).toHaveLength(0);
 });
 
-test("a personal organization invites guests, but no second owner", async () => {
+test("a personal organization can invite guests, but no second owner", async () => {
   await using scene = await openOrgScene();
   const { owner } = scene;
   const home = { ...scene, org: owner.personalOrg };
@@ -257,7 +257,7 @@ test("a personal organization invites guests, but no second owner", async () => 
   });
 });
 
-test("a request that is repeated with its Idempotency-Key invites once", async () => {
+test("a request repeated with its Idempotency-Key invites once", async () => {
   await using scene = await openOrgScene();
   const { api, owner, org } = scene;
   const send = () =>

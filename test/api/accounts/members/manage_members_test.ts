@@ -19,14 +19,14 @@ function remove(scene: OrgScene, by: SignedInPerson, target: SignedInPerson) {
   return ask(scene.api, memberPath(scene, target), { token: by.token, method: "DELETE" });
 }
 
-test("an owner gives a role and takes the membership, with an audit entry for each", async () => {
+test("an owner changes a role and removes a member, with an audit entry for each", async () => {
   await using scene = await openOrgScene();
   const { api, owner, org } = scene;
   const viewer = await scene.join("viewer");
   const changed = await change(scene, owner, viewer, "owner");
   const { id: userId, username } = viewer.user;
   expect(changed).toMatchObject({ status: 200, data: { member: { userId, username, role: "owner" } } });
-  // Nothing to change.
+  // The member already has this role.
   expect((await change(scene, owner, viewer, "owner")).status).toBe(200);
   expect((await remove(scene, owner, viewer)).status).toBe(204);
   expect(await remove(scene, owner, viewer)).toMatchObject({
@@ -67,7 +67,7 @@ test.each(ADMIN_MAY)("an admin who makes a %s a %s gets %p", async (from, to, co
   expect((await remove(scene, admin, target)).code).toBe(mayRemove ? undefined : "INSUFFICIENT_ORG_ROLE");
 });
 
-test("publishers and viewers cannot change roles, not even their own, but can leave", async () => {
+test("publishers and viewers cannot change any role, including their own, but can leave", async () => {
   await using scene = await openOrgScene();
   for (const role of ["publisher", "viewer"] as const) {
     const [member, other] = [await scene.join(role), await scene.join("viewer")];
@@ -84,7 +84,7 @@ test("publishers and viewers cannot change roles, not even their own, but can le
   }
 });
 
-test("a user who is no member looks like one who does not exist; an id that is no UUID is invalid", async () => {
+test("a user who is not a member is indistinguishable from a missing one, and an invalid UUID is refused", async () => {
   await using scene = await openOrgScene();
   const { api, owner, org } = scene;
   const stranger = await api.make.user();
@@ -118,7 +118,7 @@ test("a user who is no member looks like one who does not exist; an id that is n
   expect(shouted.code).toBe("LAST_OWNER");
 });
 
-test("the last owner stays: a disabled account does not count as another", async () => {
+test("the last owner cannot leave, and a disabled account does not count as an owner", async () => {
   await using scene = await openOrgScene();
   const { api, owner } = scene;
   const other = await scene.join("owner");
@@ -130,7 +130,7 @@ test("the last owner stays: a disabled account does not count as another", async
   expect((await remove(scene, owner, other)).status).toBe(204);
 });
 
-test("a personal organization has members, but one owner, who stays", async () => {
+test("a personal organization can have members, but only one owner, who cannot leave", async () => {
   await using scene = await openOrgScene();
   const { api, owner } = scene;
   const guest = await scene.join("viewer");

@@ -1,4 +1,4 @@
-/** Several changes of one organization's members at once. */
+/** Concurrent membership changes in one organization. */
 import { expect, test } from "bun:test";
 import {
   ask,
@@ -34,7 +34,7 @@ const PAIRS: readonly [name: string, Move, Move][] = [
   ["remove the other and leave", removeOther, leave],
 ];
 
-test.each(PAIRS)("if two owners %s at once, one stays an owner", async (_, first, second) => {
+test.each(PAIRS)("if two owners %s concurrently, one remains an owner", async (_, first, second) => {
   await using scene = await openOrgScene();
   const { api, owner, org } = scene;
   const other = await scene.join("owner");
@@ -50,7 +50,7 @@ test.each(PAIRS)("if two owners %s at once, one stays an owner", async (_, first
     expect([round, done.length, owners.length]).toEqual([round, 1, 1]);
     for (const { code } of responses) if (code) refusals.add(code);
   }
-  // The loser of the race has lost the role, the membership, or, as the last owner, the right to step down.
+  // The caller of the losing request has lost the role or the membership, or cannot step down as the last owner.
   for (const code of refusals) {
     expect(["LAST_OWNER", "INSUFFICIENT_ORG_ROLE", "ORG_ACCESS_DENIED", "NOT_FOUND"]).toContain(code);
   }

@@ -31,7 +31,7 @@ async function addEntries(api: TestApp, orgId: string, count: number): Promise<v
   }
 }
 
-test("exports and denied writes are recorded with actor, address and request", async () => {
+test("exports and denied writes are recorded with the actor, address and request", async () => {
   await using api = await openTestApp();
   const owner = await api.make.person({ role: "owner" });
   const viewer = await api.make.person({ org: owner.org, role: "viewer" });
@@ -78,7 +78,7 @@ test("exports and denied writes are recorded with actor, address and request", a
   expect(ownIds.map(({ ownRequestId }) => ownRequestId)).toContain(entries[1]?.["requestId"]);
 });
 
-test("refused writes add a bounded number of entries a minute, one of those that are alike", async () => {
+test("refused writes add a bounded number of entries a minute, and one of each kind", async () => {
   let now = Date.now();
   await using api = await openTestApp({ now: () => now });
   const owner = await api.make.person({ role: "owner" });
@@ -113,7 +113,7 @@ test("refused writes add a bounded number of entries a minute, one of those that
   expect(await count()).toBe(3 + 60);
 });
 
-test("a refusal that could not be noted does not keep the next one of its kind from being noted", async () => {
+test("a refusal that cannot be recorded does not suppress the next one of its kind", async () => {
   let now = Date.now();
   await using api = await openTestApp({ now: () => now });
   const owner = await api.make.person({ role: "owner" });
@@ -149,7 +149,8 @@ test("a refusal that could not be noted does not keep the next one of its kind f
   now += 30_000;
   expect(await refuse()).toBe(403);
   expect(await count(owner.org.id)).toBe(1);
-  // The user's minute has ended; the minute for this kind of entry would not have.
+  // The user's one-minute window has ended. A window of this kind of entry, opened by the skipped entry, would still be
+  // open.
   now += 30_000;
   expect(await refuse()).toBe(403);
   expect(await count(owner.org.id)).toBe(2);
@@ -189,7 +190,7 @@ test("pages have no gaps or repetitions while entries are added", async () => {
   expect(seen).toEqual(["5", "4", "3", "2", "1"]);
 });
 
-test("a wrong limit, a wrong cursor and an unknown parameter are 400", async () => {
+test("an invalid limit, an invalid cursor and an unknown parameter return 400", async () => {
   await using api = await openTestApp();
   const { org, key } = await api.make.person({ role: "owner" });
   for (const query of ["limit=0", "limit=201", "cursor=x", "cursor=", "cursor=0", "since=2026-01-01"]) {
@@ -198,7 +199,7 @@ test("a wrong limit, a wrong cursor and an unknown parameter are 400", async () 
   }
 });
 
-test("account changes of members are not shown to their organizations", async () => {
+test("organizations do not see account changes of their members", async () => {
   await using api = await openTestApp();
   const owner = await api.make.person({ role: "owner" });
   const member = await api.make.person({ org: owner.org, role: "publisher" });

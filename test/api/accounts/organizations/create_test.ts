@@ -21,7 +21,7 @@ async function create(api: TestApp, key: string, body: object, headers = {}): Pr
   return { status: response.status, ...((await response.json()) as object) };
 }
 
-test("the creator is the owner of a free organization, and finds it in their list", async () => {
+test("the creator is the owner of a free organization and finds it in their list", async () => {
   await using api = await openTestApp();
   const { user, key } = await signedIn(api);
   const { status, data } = await create(api, key, { slug: "acme", name: "Acme Inc." });
@@ -59,7 +59,7 @@ test.each([
   ["name", { slug: "acme", name: "x".repeat(201) }],
   ["name", { slug: "acme", name: "a\nb" }],
   ["subscriptionTier", { slug: "acme", name: "Acme", subscriptionTier: "pro" }],
-])("an invalid %s is refused, and nothing is written: %p", async (path, body) => {
+])("refuses an invalid %s and writes nothing: %p", async (path, body) => {
   await using api = await openTestApp();
   const { key } = await signedIn(api);
   const { status, error } = await create(api, key, body);
@@ -68,7 +68,7 @@ test.each([
   expect(await auditRows(api)).toHaveLength(0);
 });
 
-test("a slug is taken by organizations, by usernames, and by organizations that are deleted", async () => {
+test("organizations, deleted organizations and usernames reserve their slugs", async () => {
   await using api = await openTestApp();
   const { user, key } = await signedIn(api);
   const person = await api.make.person();
@@ -84,7 +84,7 @@ test("a slug is taken by organizations, by usernames, and by organizations that 
   expect(owned).toHaveLength(0);
 });
 
-test("two users who choose the same slug at once: one gets it", async () => {
+test("of two users who choose the same slug concurrently, one gets it", async () => {
   await using api = await openTestApp();
   const people = [await signedIn(api), await signedIn(api)];
   const results = await Promise.all(
@@ -93,11 +93,11 @@ test("two users who choose the same slug at once: one gets it", async () => {
   expect(results.map(({ status }) => status).toSorted()).toEqual([201, 409]);
 });
 
-test("a user creates ten, even when two requests come at once; deleted ones do not count", async () => {
+test("a user creates at most ten organizations, even concurrently, not counting deleted ones", async () => {
   await using api = await openTestApp();
   const { user, key } = await signedIn(api);
   for (let n = 1; n <= 9; n += 1) await api.make.org({ createdBy: user.id });
-  // Organizations that others created; the user is a member of the second one.
+  // Other users created these organizations. The user is a member of the second one.
   await api.make.org({ createdBy: (await api.make.user()).id });
   await api.make.member({ orgId: (await api.make.org()).id, userId: user.id });
   const results = await Promise.all(
@@ -115,7 +115,7 @@ test("a user creates ten, even when two requests come at once; deleted ones do n
   expect((await create(api, key, { slug: "four", name: "Acme" })).status).toBe(201);
 });
 
-test("with ORGANIZATION_CREATION=admin, only platform administrators create", async () => {
+test("with ORGANIZATION_CREATION=admin, only platform administrators create organizations", async () => {
   await using api = await openTestApp({ config: { organizationCreation: "admin" } });
   const { key } = await signedIn(api);
   const refused = await create(api, key, { slug: "acme", name: "Acme" });
@@ -125,7 +125,7 @@ test("with ORGANIZATION_CREATION=admin, only platform administrators create", as
   expect((await create(api, admin.key, { slug: "acme", name: "Acme" })).status).toBe(201);
 });
 
-test("an audit entry that cannot be written rolls the organization back", async () => {
+test("a failed audit entry rolls back the organization", async () => {
   await using api = await openTestApp();
   const { key } = await signedIn(api);
   await api.db.owner`alter table audit_log add constraint no_entries_check check (false) not valid`;
@@ -133,7 +133,7 @@ test("an audit entry that cannot be written rolls the organization back", async 
   expect(await api.db.sql`select 1 from organizations`).toHaveLength(0);
 });
 
-test("admin org create has the same rules and no quota", async () => {
+test("admin org create applies the same rules without a quota", async () => {
   await using api = await openTestApp();
   const { url } = api.db;
   const words = (slug: string) => ["org", "create", "--slug", slug, "--name", "Acme"];

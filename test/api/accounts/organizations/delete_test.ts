@@ -30,7 +30,7 @@ const remove = (api: TestApp, key: string, slug: string, confirm = slug) =>
   send(api, key, ["DELETE", slug], { confirm });
 const restore = (api: TestApp, key: string, slug: string) => send(api, key, ["POST", `${slug}/restore`]);
 
-test("a deleted organization keeps working for seven days and says so; a repeated request changes nothing", async () => {
+test("a deleted organization works for seven days and shows its deletion, and a repeated request changes nothing", async () => {
   await using place = await openPlace();
   const { api, org, user, key } = place;
   const before = Date.now();
@@ -56,7 +56,7 @@ test("a deleted organization keeps working for seven days and says so; a repeate
   expect(others.map(({ action }) => action)).toEqual(["project.create"]);
 });
 
-test("an owner can restore it, even twice, and then nothing is deleted", async () => {
+test("an owner can restore the organization repeatedly, and nothing is deleted", async () => {
   await using place = await openPlace();
   const { api, org, key } = place;
   await remove(api, key, org.slug);
@@ -70,7 +70,7 @@ test("an owner can restore it, even twice, and then nothing is deleted", async (
   expect(await deleteOrganizations(api.deps, NEVER)).toBe(0);
 });
 
-test("a wrong confirmation and a personal organization are refused", async () => {
+test("refuses a wrong confirmation and a personal organization", async () => {
   await using place = await openPlace();
   const { api, org, personalOrg, key } = place;
   for (const confirm of ["", org.slug.toUpperCase(), `${org.slug} `, personalOrg.slug]) {
@@ -90,7 +90,7 @@ test("a wrong confirmation and a personal organization are refused", async () =>
 });
 
 test.each(["admin", "publisher", "viewer", "outsider"] as const)(
-  "%s neither deletes nor restores",
+  "%s can neither delete nor restore",
   async (role) => {
     await using place = await openPlace();
     const { api, org, key: ownersKey } = place;
@@ -110,7 +110,7 @@ test.each(["admin", "publisher", "viewer", "outsider"] as const)(
   },
 );
 
-test("a key is refused, whatever its owner may", async () => {
+test("refuses API keys, even those of an owner", async () => {
   await using place = await openPlace();
   const { api, org, user } = place;
   const { key } = await api.make.key({ userId: user.id });
@@ -122,7 +122,7 @@ test("a key is refused, whatever its owner may", async () => {
   }
 });
 
-test("restored at the moment of its deletion: exactly one wins", async () => {
+test("of a restore and a due deletion at the same time, exactly one wins", async () => {
   await using place = await openPlace();
   const { api, key, user } = place;
   for (let round = 0; round < 8; round += 1) {
@@ -145,7 +145,7 @@ test("restored at the moment of its deletion: exactly one wins", async () => {
   }
 });
 
-test("a restore that waits for the deletion is too late, and one before it is not", async () => {
+test("a restore fails if it waits for the deletion, and succeeds before the deletion", async () => {
   await using place = await openPlace();
   const { api, key, user } = place;
   const org = await api.make.org({ deletesAt: new Date(Date.now() - 1000).toISOString() });
@@ -165,7 +165,7 @@ test("a restore that waits for the deletion is too late, and one before it is no
   }
 });
 
-test("the commands share it: admin org delete and org restore", async () => {
+test("admin org delete and org restore apply the same rules", async () => {
   await using place = await openPlace();
   const { api, org, personalOrg, key } = place;
   const { url } = api.db;

@@ -6,7 +6,7 @@ async function get(api: TestApp, path: string, key?: string) {
   return { status: response.status, body: (await response.json()) as unknown };
 }
 
-/** A personal organization, and one of three members. */
+/** Creates a user with a personal organization and an organization with three members. */
 async function makeTeam(api: TestApp) {
   const { user, key, org, personalOrg } = await api.make.person({ role: "publisher", tier: "plus" });
   const [boss, guest] = [
@@ -50,7 +50,7 @@ describe("GET /orgs", () => {
     expect([status, body]).toEqual([200, { data: { organizations } }]);
   });
 
-  test("lists one organization for a bound key, and is 401 for anonymous callers", async () => {
+  test("lists one organization for a bound key and returns 401 for anonymous callers", async () => {
     await using api = await openTestApp();
     const { user, org } = await makeTeam(api);
     const { key } = await api.make.key({ userId: user.id, orgId: org.id });
@@ -60,7 +60,7 @@ describe("GET /orgs", () => {
 });
 
 describe("GET /orgs/{slug}", () => {
-  test("shows a member the organization, description and website included", async () => {
+  test("shows a member the organization with its description and website", async () => {
     await using api = await openTestApp();
     const { key, org } = await makeTeam(api);
     await api.db.sql`
@@ -87,7 +87,7 @@ describe("GET /orgs/{slug}", () => {
   });
 
   test.each(["", "/members", "/projects", "/usage"])(
-    "%p: 401 without a credential, 403 for strangers and keys of another organization, 404 if it does not exist",
+    "%p: returns 401 without a credential, 403 for strangers and keys of another organization, 404 for a missing one",
     async (path) => {
       await using api = await openTestApp();
       const { user, org, personalOrg } = await makeTeam(api);
@@ -107,7 +107,7 @@ describe("GET /orgs/{slug}", () => {
   );
 });
 
-test("GET /orgs/{slug}/members lists by role, then username, without an email", async () => {
+test("GET /orgs/{slug}/members sorts by role, then username, and omits the email", async () => {
   await using api = await openTestApp();
   const { key, org, user, boss, guest } = await makeTeam(api);
   const { status, body } = await get(api, `/${org.slug}/members`, key);

@@ -24,7 +24,7 @@ async function addProjects(api: TestApp, orgId: string, count: number): Promise<
     select ${orgId}, 'P' || n, 'p' || n, gen_random_uuid() from generate_series(1, ${count}::int) as n`;
 }
 
-test("with one project left of the quota, three at once get one", async () => {
+test("with a quota for one more project, one of three concurrent requests succeeds", async () => {
   await using place = await openPlace();
   const { api, org, key } = place;
   await addProjects(api, org.id, PROJECTS_MAX - 1);
@@ -47,7 +47,7 @@ test("deleted projects count while they can be restored, so a restore never exce
   expect(await runFailing(api.db.url, words)).toContain("has 10,000 projects, the maximum");
 });
 
-test("the same name at once: one gets it, and the others get other slugs or a clear error", async () => {
+test("concurrent requests with one name get different slugs or a clear error", async () => {
   await using place = await openPlace();
   const { api, org, key } = place;
   const path = `${org.slug}/projects`;
@@ -61,7 +61,7 @@ test("the same name at once: one gets it, and the others get other slugs or a cl
   expect(slugs.map(({ slug }) => slug)).toEqual(["pay", "pay-2", "pay-3"]);
 });
 
-test("a name without a letter of ASCII gets the first free number, however many there are", async () => {
+test("a name without ASCII letters gets the first free number, however many are taken", async () => {
   await using place = await openPlace();
   const { api, org, key, user } = place;
   const path = `${org.slug}/projects`;
@@ -77,7 +77,7 @@ test("a name without a letter of ASCII gets the first free number, however many 
   expect(rows.map(({ slug }) => slug as string)).toEqual(["project-2000", "project-3001"]);
 });
 
-test("a change whose audit entry cannot be written is rolled back", async () => {
+test("a failed audit entry rolls back the change", async () => {
   await using place = await openPlace();
   const { api, org, key, user } = place;
   const { slug } = await api.make.project({ orgId: org.id, ownerId: user.id });
@@ -90,7 +90,7 @@ test("a change whose audit entry cannot be written is rolled back", async () => 
   expect([row?.["name"] === "New", row?.["deletedAt"]]).toEqual([false, null]);
 });
 
-test("the commands share it: admin project create, rename, delete and restore", async () => {
+test("admin project create, rename, delete and restore apply the same rules", async () => {
   await using place = await openPlace();
   const { api, org } = place;
   const { url } = api.db;

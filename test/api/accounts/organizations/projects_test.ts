@@ -29,14 +29,14 @@ describe("GET /orgs/{slug}/projects", () => {
     });
   });
 
-  test("is an empty list for an organization without projects", async () => {
+  test("returns an empty list for an organization without projects", async () => {
     await using api = await openTestApp();
     const { key, personalOrg } = await api.make.person();
     const response = await listProjects(api, key, personalOrg.slug);
     expect(await response.json()).toEqual({ data: { projects: [], total: 0 } });
   });
 
-  test("lists a page, or the one project with an id or slug", async () => {
+  test("lists a page, or the project with an id or slug", async () => {
     await using api = await openTestApp();
     const { user, org, key } = await api.make.person({ role: "viewer", tier: "free" });
     const add = (name: string) =>
@@ -60,7 +60,7 @@ describe("GET /orgs/{slug}/projects", () => {
   });
 });
 
-test("GET /orgs/{slug}/projects/deleted lists a page, last deleted first", async () => {
+test("GET /orgs/{slug}/projects/deleted lists a page, most recently deleted first", async () => {
   await using api = await openTestApp();
   const { user, org, key } = await api.make.person({ role: "admin" });
   for (const name of ["a", "b", "c"]) {

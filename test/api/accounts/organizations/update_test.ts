@@ -9,7 +9,7 @@ async function openPlace() {
   return { api, org, user, personalOrg, token, [Symbol.asyncDispose]: () => api[Symbol.asyncDispose]() };
 }
 
-/** Sends an update, and returns the status with the profile, or with the code and the invalid fields. */
+/** Sends an update. Returns the status and the profile, or the status, the error code and the invalid fields. */
 async function update(api: TestApp, slug: string, given: { key: string; body: object; query?: string }) {
   const { key, body, query = "" } = given;
   const path = `/api/v1/orgs/${slug}${query}`;
@@ -25,7 +25,7 @@ async function readProfile(api: TestApp, slug: string) {
   return (await api.request(`/api/v1/orgs/${slug}/profile`)).json();
 }
 
-test("given fields change, the others stay, and null unsets", async () => {
+test("changes the given fields, keeps the others and unsets fields with null", async () => {
   await using place = await openPlace();
   const { api, org, user, token: key } = place;
   const { slug } = org;
@@ -59,7 +59,7 @@ test("given fields change, the others stay, and null unsets", async () => {
 });
 
 test.each(["owner", "admin", "publisher", "viewer", "outsider"] as const)(
-  "%s: the response has the status and code that the list of webhooks has",
+  "%s: returns the same status and error code as for the list of webhooks",
   async (role) => {
     await using place = await openPlace();
     const { api, org } = place;
@@ -140,7 +140,7 @@ test("invalid values, unknown fields and parameters are rejected, and nothing is
   expect(await auditRows(api)).toHaveLength(0);
 });
 
-test("all problems are reported at once, in the words of the user's profile", async () => {
+test("reports all problems together, in the same words as for the user's profile", async () => {
   await using place = await openPlace();
   const { api, org, token: key } = place;
   const given = { name: " ", websiteUrl: "acme.example" };
@@ -152,7 +152,7 @@ test("all problems are reported at once, in the words of the user's profile", as
   expect(errors?.map(({ message }) => message)).toEqual(error.details.errors?.map(({ message }) => message));
 });
 
-test("a change whose audit entry cannot be written is rolled back", async () => {
+test("a failed audit entry rolls back the change", async () => {
   await using place = await openPlace();
   const { api, org, token: key } = place;
   const before = await readProfile(api, org.slug);

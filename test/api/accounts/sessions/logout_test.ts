@@ -3,7 +3,7 @@ import { auditRows, makeAccount, signIn } from "../../../helpers/accounts/accoun
 import { openTestApp } from "../../../helpers/http/app.ts";
 
 describe("POST /auth/logout", () => {
-  test("makes the token worthless at once, and takes the cookie back", async () => {
+  test("revokes the token immediately and deletes the cookie", async () => {
     await using api = await openTestApp();
     const { sessionToken } = await signIn(api, await makeAccount(api));
     const response = await api.request("/api/v1/auth/logout", { method: "POST", key: sessionToken });
@@ -20,7 +20,7 @@ describe("POST /auth/logout", () => {
     expect((await api.request("/api/v1/auth/me", { headers: cookie })).status).toBe(401);
   });
 
-  test("keeps the other sessions of the user", async () => {
+  test("keeps the user's other sessions", async () => {
     await using api = await openTestApp();
     const account = await makeAccount(api);
     const [first, second] = [await signIn(api, account), await signIn(api, account)];
@@ -28,7 +28,7 @@ describe("POST /auth/logout", () => {
     expect((await api.request("/api/v1/auth/me", { key: second.sessionToken })).status).toBe(200);
   });
 
-  test("concurrent requests leave one audit entry", async () => {
+  test("writes one audit entry for concurrent requests", async () => {
     await using api = await openTestApp();
     const { user } = await api.make.person();
     const { id, token } = await api.make.session({ userId: user.id });
@@ -50,7 +50,7 @@ describe("POST /auth/logout", () => {
     ]);
   });
 
-  test("is 403 for API keys and 401 for anonymous callers", async () => {
+  test("returns 403 for API keys and 401 for anonymous callers", async () => {
     await using api = await openTestApp();
     for (const options of [{}, { kind: "automation" }, { kind: "system" }, { scope: "read" }] as const) {
       const { key } = await api.make.person(options);

@@ -8,23 +8,23 @@ import { waitFor } from "../../../helpers/wait_for.ts";
 
 const WRONG = "wrong password";
 
-/** A wrong password for another account each time, so that the address alone is counted. */
+/** Returns a wrong password for a new account, so that only the address reaches a limit. */
 async function wrongPair(api: TestApp): Promise<{ email: string; password: string }> {
   const { email } = await makeAccount(api);
   return { email, password: WRONG };
 }
 
-/** A wrong password for an account that does not exist: it is verified at full cost. */
+/** Returns credentials of an account that does not exist. Verifying them has the full cost. */
 function nobody(): { email: string; password: string } {
   return { email: `${crypto.randomUUID()}@example.com`, password: WRONG };
 }
 
 interface Timed extends TestApp {
-  /** Lets time pass, both for this process and for the database. */
+  /** Advances the clocks of this process and of the database. */
   pass(seconds: number): Promise<void>;
 }
 
-/** An app with this limit of attempts per minute. */
+/** Opens an app with this limit of sign-in attempts per minute. */
 async function openTimed(limit: number, config: TestAppOptions["config"] = {}): Promise<Timed> {
   let passedMs = 0;
   const api = await openTestApp({
@@ -46,7 +46,7 @@ async function openTimed(limit: number, config: TestAppOptions["config"] = {}): 
   });
 }
 
-/** A second process over the same database: an app with a pool of its own. */
+/** Opens a second app with its own pool over the same database, like a second process. */
 function openSecondApp(api: TestApp) {
   const sql = openPool(api.db.url, { applicationName: "test", max: 4 });
   const app = buildApp({ ...api.deps, sql, metrics: createMetrics() });
@@ -64,13 +64,13 @@ function openSecondApp(api: TestApp) {
   };
 }
 
-/** An address in a different network for each number. */
+/** Returns an address that is in a different network for each number. */
 function addressOf(network: number): string {
   return `10.0.${network}.9`;
 }
 
-describe("the limit of attempts to sign in", () => {
-  test("holds for an address, whatever the accounts, and says how long to wait", async () => {
+describe("the limit on sign-in attempts", () => {
+  test("applies to an address across accounts and returns the time to wait", async () => {
     await using api = await openTimed(2);
     for (const status of [401, 401, 429])
       expect((await login(api, await wrongPair(api))).status).toBe(status);
@@ -90,7 +90,7 @@ describe("the limit of attempts to sign in", () => {
     expect((await login(api, await wrongPair(api), { address: "192.0.2.2" })).status).toBe(503);
   });
 
-  test("holds for an account and a network, in whatever case, right password or not", async () => {
+  test("applies to an account and a network, in any case of the email, even with the right password", async () => {
     await using api = await openTimed(3);
     for (const addresses of [
       ["198.51.100.1", "198.51.100.2", "198.51.100.3", "198.51.100.9"],
@@ -101,14 +101,14 @@ describe("the limit of attempts to sign in", () => {
       for (const [index, spelling] of [email, email.toUpperCase(), email].entries()) {
         const options = { address: addresses[index] ?? "" };
         const attempt = await login(api, { email: spelling, password: WRONG }, options);
-        // IPv6 is counted by the /64, as an address is.
+        // IPv6 addresses are counted by their /64 network.
         expect(attempt.status).toBe(401);
       }
       expect((await login(api, account, { address: addresses[3] ?? "" })).status).toBe(429);
     }
   });
 
-  test("attempts over the address limit do not count against the account", async () => {
+  test("does not count attempts over the address limit against the account", async () => {
     await using api = await openTimed(1);
     const account = await makeAccount(api);
     await login(api, await wrongPair(api));
@@ -116,7 +116,7 @@ describe("the limit of attempts to sign in", () => {
     expect((await login(api, account, { address: "203.0.113.7" })).status).toBe(200);
   });
 
-  test("holds across all processes under concurrent attempts", async () => {
+  test("applies across all processes under concurrent attempts", async () => {
     await using api = await openTimed(5);
     await using second = openSecondApp(api);
     const pairs = await Promise.all(Array.from({ length: 16 }, () => wrongPair(api)));
@@ -125,7 +125,7 @@ describe("the limit of attempts to sign in", () => {
     expect(statuses).toEqual([...Array(5).fill(401), ...Array(11).fill(429)]);
   });
 
-  test("frees an attempt when it is a minute old, and counts none that was refused", async () => {
+  test("frees an attempt after a minute and does not count refused attempts", async () => {
     await using api = await openTimed(1);
     for (const status of [401, 429, 429])
       expect((await login(api, await wrongPair(api))).status).toBe(status);
@@ -133,7 +133,7 @@ describe("the limit of attempts to sign in", () => {
     for (const status of [401, 429]) expect((await login(api, await wrongPair(api))).status).toBe(status);
   });
 
-  test("a clock that is set back prolongs no wait", async () => {
+  test("does not wait longer if the clock is set back", async () => {
     let nowMs = Date.now();
     await using api = await openTestApp({ config: { rateLimitLoginPerMinute: 1 }, now: () => nowMs });
     expect((await login(api, nobody())).status).toBe(401);
@@ -143,7 +143,7 @@ describe("the limit of attempts to sign in", () => {
     expect((await login(api, nobody())).status).toBe(401);
   });
 
-  test("rows older than a minute are deleted", async () => {
+  test("deletes rows that are older than a minute", async () => {
     await using api = await openTimed(100);
     for (let round = 0; round < 4; round += 1) {
       await login(api, await wrongPair(api), { address: `203.0.113.${round}` });
@@ -155,7 +155,7 @@ describe("the limit of attempts to sign in", () => {
   });
 });
 
-/** Sends wrong passwords for an account from these networks. Returns the statuses of the responses. */
+/** Sends wrong passwords for an account from these networks. Returns the response statuses. */
 async function guess(api: TestApp, email: string, networks: readonly number[]) {
   const statuses: number[] = [];
   for (const network of networks) {
@@ -165,7 +165,7 @@ async function guess(api: TestApp, email: string, networks: readonly number[]) {
   return statuses;
 }
 
-/** Raises the next delays to the maximum, as many more attempts would. */
+/** Raises the account's delay to the maximum, as many more attempts would. */
 async function growDelay(api: TestApp): Promise<void> {
   await api.db.sql`update login_account_attempts set attempts = 144`;
 }
@@ -173,7 +173,7 @@ async function growDelay(api: TestApp): Promise<void> {
 const range = (from: number, count: number) => Array.from({ length: count }, (_, index) => from + index);
 
 describe("guesses at one account from many networks", () => {
-  test("are slowed down beyond the limit, whether or not there is the account", async () => {
+  test("are delayed beyond the limit, whether or not the account exists", async () => {
     await using api = await openTimed(3);
     for (const { email } of [await makeAccount(api), nobody()]) {
       expect(await guess(api, email, range(1, 3))).toEqual([401, 401, 401]);
@@ -187,7 +187,7 @@ describe("guesses at one account from many networks", () => {
     }
   });
 
-  test("wait twice as long after each wrong password, whichever network it came from", async () => {
+  test("double the wait after each wrong password, from any network", async () => {
     await using api = await openTimed(3);
     const { email } = await makeAccount(api);
     expect(await guess(api, email, range(1, 3))).toEqual([401, 401, 401]);
@@ -204,7 +204,7 @@ describe("guesses at one account from many networks", () => {
     expect(waits).toEqual([1, 2, 4, 8, 16, 32]);
   });
 
-  test("are counted by the /48 of IPv6: one customer has 65,536 networks", async () => {
+  test("are counted by /48 of IPv6, because one customer has 65,536 networks", async () => {
     await using api = await openTimed(2);
     const { email } = await makeAccount(api);
     await guess(api, email, [1, 2]);
@@ -216,7 +216,7 @@ describe("guesses at one account from many networks", () => {
     expect([await ask(within(2)), await ask(within(3)), await ask(within(4))]).toEqual([401, 429, 429]);
   });
 
-  test("do not slow the owner down on a network that is known", async () => {
+  test("do not delay the owner on a known network", async () => {
     await using api = await openTimed(3);
     const account = await makeAccount(api);
     const home = { address: "198.51.100.4" };
@@ -229,7 +229,7 @@ describe("guesses at one account from many networks", () => {
     expect((await login(api, account, home)).status).toBe(429);
   });
 
-  test("the owner waits on a new network as long as the response says, even if guesses continue", async () => {
+  test("delay the owner on a new network no longer than the response says, even if guesses continue", async () => {
     await using api = await openTimed(4);
     const account = await makeAccount(api);
     await guess(api, account.email, range(1, 4));
@@ -246,7 +246,7 @@ describe("guesses at one account from many networks", () => {
     expect((await login(api, account, travel)).status).toBe(200);
   });
 
-  test("are forgotten after a rest", async () => {
+  test("are forgotten after a pause", async () => {
     await using api = await openTimed(2);
     const { email } = await makeAccount(api);
     expect(await guess(api, email, [1, 2])).toEqual([401, 401]);
@@ -257,7 +257,7 @@ describe("guesses at one account from many networks", () => {
   });
 });
 
-test("a signed-in user does not wait for the guesses of others, on their network or elsewhere", async () => {
+test("do not delay a signed-in user, on the same network or elsewhere", async () => {
   await using api = await openTimed(3);
   const account = await makeAccount(api);
   const { sessionToken: key } = await signIn(api, account);
@@ -276,7 +276,7 @@ test("a signed-in user does not wait for the guesses of others, on their network
   }
 });
 
-test("guesses with a session have to wait on a new network, and do not make anyone else wait", async () => {
+test("with a session are delayed on a new network, and delay no other user", async () => {
   await using api = await openTimed(3);
   const account = await makeAccount(api);
   const { sessionToken: key } = await signIn(api, account);
@@ -292,7 +292,7 @@ test("guesses with a session have to wait on a new network, and do not make anyo
   expect((await login(api, account, { address: "203.0.113.50" })).status).toBe(200);
 });
 
-test("a password change forgets all known networks but the current one", async () => {
+test("a password change forgets all known networks except the current one", async () => {
   await using api = await openTimed(10);
   const account = await makeAccount(api);
   await login(api, account, { address: "198.51.100.4" });

@@ -7,7 +7,7 @@ import { openTestApp, type TestApp } from "../../../helpers/http/app.ts";
 
 const TOKEN = /^uls_[A-Za-z0-9_-]{43}$/;
 
-/** For tests that need no configuration of their own. */
+/** The app of the tests that need no configuration of their own. */
 let shared: TestApp;
 beforeAll(async () => {
   shared = await openTestApp({ config: { rateLimitLoginPerMinute: 1000 } });
@@ -15,7 +15,7 @@ beforeAll(async () => {
 afterAll(() => shared[Symbol.asyncDispose]());
 
 describe("POST /auth/login", () => {
-  test("creates a session that lasts SESSION_TTL_HOURS and returns the user", async () => {
+  test("creates a session for SESSION_TTL_HOURS and returns the user", async () => {
     await using api = await openTestApp({ config: { sessionTtlHours: 2 } });
     const account = await makeAccount(api, { platformRole: "admin" });
     const before = Date.now();
@@ -34,7 +34,7 @@ describe("POST /auth/login", () => {
     expect((await api.request("/api/v1/auth/me", { key: data.sessionToken })).status).toBe(200);
   });
 
-  test("creates a session that lasts as long on a machine whose clock is behind", async () => {
+  test("creates a session of full length if the machine's clock is behind", async () => {
     await using api = await openTestApp({ config: { sessionTtlHours: 2 } });
     const account = await makeAccount(api);
     const clock = Date.now;
@@ -48,7 +48,7 @@ describe("POST /auth/login", () => {
     }
   });
 
-  test("sets the same session as a cookie, bound to its host where the service is reached by https", async () => {
+  test("sets a cookie for the same session, bound to its host if PUBLIC_URL uses https", async () => {
     for (const [publicUrl, name, end] of [
       ["http://localhost:3000", "ulr_session", ""],
       ["https://ulr.example", "__Host-ulr_session", "; Secure"],
@@ -70,7 +70,7 @@ describe("POST /auth/login", () => {
     }
   });
 
-  test("takes the password that an operator gave the account, and none that it was not given", async () => {
+  test("accepts the password that an operator set, and no other", async () => {
     const account = { email: "Ada@example.com", password: "eight or more ☂" };
     const words = ["--username", "ada", "--email", account.email, "--password", account.password];
     const { id } = await runJson(shared.db.url, ["user", "create", ...words]);
@@ -80,7 +80,7 @@ describe("POST /auth/login", () => {
     expect((await login(shared, { ...account, password: "eight or more" })).status).toBe(401);
   });
 
-  test("stores the token's hash only, and leaves an audit row that names it nowhere", async () => {
+  test("stores only the token's hash and writes an audit entry without the token", async () => {
     await using api = await openTestApp();
     const account = await makeAccount(api);
     const response = await login(api, account, { headers: { "x-request-id": "sign-in-1" } });
@@ -104,7 +104,7 @@ describe("POST /auth/login", () => {
 });
 
 describe("POST /auth/login refuses", () => {
-  test("every wrong pair alike, and begins no session", async () => {
+  test("every wrong pair with the same error and creates no session", async () => {
     await using api = await openTestApp();
     const account = await makeAccount(api);
     const other = await makeAccount(api);
@@ -131,7 +131,7 @@ describe("POST /auth/login refuses", () => {
     for (const { action } of await auditRows(api)) expect(action).toBe("session.refuse");
   });
 
-  test("an unknown account after verifying a password too, so that both are the same work", async () => {
+  test("an unknown account only after verifying a password, so that both cases take equal work", async () => {
     const { email } = await makeAccount(shared, { passwordHash: await hashPassword("right password") });
     const verify = spyOn(Bun.password, "verify");
     try {
@@ -139,7 +139,7 @@ describe("POST /auth/login refuses", () => {
         const response = await login(shared, { email: address, password: "wrong password" });
         expect(response.status).toBe(401);
       }
-      // Salt and hash differ, what the verification costs does not.
+      // The salts and hashes differ, but the cost parameters are the same.
       const costs = verify.mock.calls.map(([, hash]) => String(hash).split("$").slice(1, 4).join(" "));
       expect(costs).toEqual(["argon2id v=19 m=65536,t=2,p=1", "argon2id v=19 m=65536,t=2,p=1"]);
     } finally {
@@ -147,7 +147,7 @@ describe("POST /auth/login refuses", () => {
     }
   });
 
-  test("a body that is no email and password", async () => {
+  test("a body without an email and a password", async () => {
     const { email, password } = await makeAccount(shared);
     const bodies: [unknown, string][] = [
       [undefined, "email"],
@@ -173,7 +173,7 @@ describe("POST /auth/login refuses", () => {
     }
   });
 
-  test("all but JSON, which no form of another site can send", async () => {
+  test("any type but JSON, which a form of another site cannot send", async () => {
     const account = await makeAccount(shared);
     for (const type of ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data"]) {
       const response = await login(shared, account, { headers: { "content-type": type } });

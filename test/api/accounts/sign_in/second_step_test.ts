@@ -1,4 +1,4 @@
-/** Signing in with a second factor: right and wrong, once, in time, and never by guessing. */
+/** Signing in with a second factor: valid and invalid codes, single use, expiry, and limits on guessing. */
 import { describe, expect, test } from "bun:test";
 import { auditRows, login, makeAccount, signIn } from "../../../helpers/accounts/accounts.ts";
 import { runJson } from "../../../helpers/accounts/admin.ts";
@@ -27,7 +27,7 @@ async function open() {
 const WRONG = "401 UNAUTHORIZED";
 
 describe("with a code of an app", () => {
-  test("the password returns a token, the code a session", async () => {
+  test("the password returns a token, and the code returns a session", async () => {
     await using place = await open();
     const { api, clock } = place;
     const { account, secret } = await withTotp(api, clock, await makeAccount(api));
@@ -59,11 +59,11 @@ describe("with a code of an app", () => {
     expect(JSON.stringify(api.logLines)).not.toContain(loginToken);
   });
 
-  test("a code works once, even in two concurrent requests, and earlier codes do not work after it", async () => {
+  test("a code works once, even in two concurrent requests, and invalidates earlier codes", async () => {
     await using place = await open();
     const { api, clock } = place;
     const { account, secret } = await withTotp(api, clock, await makeAccount(api));
-    // The code that added the app.
+    // This code was already used to add the app.
     expect(
       await outcomeOf(await secondStep(api, { ...(await tokenOf(api, account)), code: clock.code(secret) })),
     ).toBe(WRONG);
@@ -86,7 +86,7 @@ describe("with a code of an app", () => {
     }
   });
 
-  test("the token works once, for five minutes and five tries, and no other one works", async () => {
+  test("a token works once, for five minutes and five attempts, and unknown tokens are refused", async () => {
     await using place = await open();
     const { api, clock } = place;
     const { account, secret } = await withTotp(api, clock, await makeAccount(api));
@@ -115,7 +115,7 @@ describe("with a code of an app", () => {
   });
 });
 
-test("takes exactly one proof, and only from pages of our own origin", async () => {
+test("accepts exactly one proof, and only from pages of our own origin", async () => {
   await using place = await open();
   const { api, clock } = place;
   const { account } = await withTotp(api, clock, await makeAccount(api));
@@ -130,7 +130,7 @@ test("takes exactly one proof, and only from pages of our own origin", async () 
 });
 
 describe("guessing", () => {
-  test("ends after 20 wrong codes within a day, from everywhere; recovery codes are accepted meanwhile", async () => {
+  test("is blocked after 20 wrong codes a day from any address, while recovery codes still work", async () => {
     await using place = await open();
     const { api, clock } = place;
     const { account, secret, recoveryCodes } = await withTotp(api, clock, await makeAccount(api));
@@ -151,7 +151,7 @@ describe("guessing", () => {
     expect(mails).toHaveLength(1);
     const [code = ""] = recoveryCodes;
     expect(await outcomeOf(await secondStep(api, { ...(await tokenOf(api, account)), code }))).toBe("200");
-    // A correct password or factor does not reset the limit; a new day does.
+    // A correct password or factor does not reset the limit. The limit ends after a day.
     expect(
       await outcomeOf(await secondStep(api, { ...(await tokenOf(api, account)), code: clock.code(secret) })),
     ).toBe("429 RATE_LIMITED");
@@ -161,11 +161,11 @@ describe("guessing", () => {
     ).toBe("200");
   });
 
-  test("counts as signing in: the right password resets no limit", async () => {
+  test("counts as signing in, and the right password resets no limit", async () => {
     const clock = new Clock();
     await using api = await openTestApp({ now: clock.now, config: { rateLimitLoginPerMinute: 6 } });
     const { account } = await withTotp(api, clock, await makeAccount(api));
-    // Two attempts so far: the sign-in, and the password for the new factor.
+    // Two attempts have been counted: the sign-in, and the password for the new factor.
     const { loginToken } = await firstStep(api, account);
     const code = "no code";
     const outcomes: string[] = [];
@@ -176,7 +176,7 @@ describe("guessing", () => {
     expect((await login(api, account)).status).toBe(429);
   });
 
-  test("by strangers does not make the second step wait: its password was right", async () => {
+  test("by strangers does not delay a second step after the right password", async () => {
     const clock = new Clock();
     await using api = await openTestApp({ now: clock.now, config: { rateLimitLoginPerMinute: 4 } });
     const { account, secret } = await withTotp(api, clock, await makeAccount(api));
@@ -188,19 +188,19 @@ describe("guessing", () => {
     const travel = { address: "203.0.113.50" };
     expect((await login(api, account, travel)).status).toBe(429);
     await api.db.sql`update login_waits set waiting_since = waiting_since - interval '15 minutes'`;
-    // Until then, the process remembers the refusal.
+    // The process caches the refusal until the wait is over.
     clock.time += 900_000;
     const { loginToken } = await firstStep(api, account, travel);
     const code = clock.code(secret);
     expect(await outcomeOf(await secondStep(api, { loginToken, code }, travel))).toBe("200");
   });
 
-  test("is in the audit log, without the input", async () => {
+  test("is recorded in the audit log without the input", async () => {
     await using place = await open();
     const { api, clock } = place;
     const { account } = await withTotp(api, clock, await makeAccount(api));
     await secondStep(api, { ...(await tokenOf(api, account)), code: "424242" });
-    // The response does not wait for the entry.
+    // The response does not wait for the audit entry.
     const rows = await waitFor(async () => {
       const all = await auditRows(api);
       return all.some(({ action }) => action === "session.refuse") ? all : null;
@@ -235,7 +235,7 @@ test("a recovery code works once, even in two concurrent requests, and the user 
 });
 
 describe("with a passkey", () => {
-  test("the response to the challenge of this sign-in is accepted, once", async () => {
+  test("a response to this sign-in's challenge is accepted once", async () => {
     await using place = await open();
     const { api } = place;
     const { account, device } = await withPasskey(api, await makeAccount(api));
@@ -250,7 +250,7 @@ describe("with a passkey", () => {
     expect(await outcomeOf(await secondStep(api, { loginToken, passkey }))).toBe(WRONG);
   });
 
-  test("a challenge is gone after a wrong response, and replaced by the next one", async () => {
+  test("a wrong response invalidates the challenge, and new options replace it", async () => {
     await using place = await open();
     const { api } = place;
     const { account, device } = await withPasskey(api, await makeAccount(api));
@@ -266,7 +266,7 @@ describe("with a passkey", () => {
     expect(await use(await signInChallenge(api, loginToken))).toBe("200");
   });
 
-  test("a copy of the passkey is not accepted, and the user is notified", async () => {
+  test("a copied passkey is refused, and the user is notified", async () => {
     await using place = await open();
     const { api } = place;
     const { account, device } = await withPasskey(api, await makeAccount(api));
@@ -300,7 +300,7 @@ describe("with a passkey", () => {
     }
   });
 
-  test("a user without one gets no options", async () => {
+  test("a user without a passkey gets no options", async () => {
     await using place = await open();
     const { api, clock } = place;
     const { account } = await withTotp(api, clock, await makeAccount(api));
@@ -315,7 +315,7 @@ describe("with a passkey", () => {
   });
 });
 
-test("options of a passkey that are asked for while the second step runs hold nothing that it waits for", async () => {
+test("passkey options requested during the second step do not block it", async () => {
   await using place = await open();
   const { api } = place;
   const { account } = await withPasskey(api, await makeAccount(api));
@@ -331,7 +331,7 @@ test("options of a passkey that are asked for while the second step runs hold no
 });
 
 describe("between the two steps", () => {
-  test("a changed password, a disabled or a deleted user end the sign-in", async () => {
+  test("a changed password and a disabled or deleted user end the sign-in", async () => {
     await using place = await open();
     const { api, clock } = place;
     const changes: readonly [(id: string, username: string) => Promise<unknown>, outcome: string][] = [
@@ -352,7 +352,7 @@ describe("between the two steps", () => {
 });
 
 describe("without a second factor", () => {
-  test("signing in is as before, and the session is not proven", async () => {
+  test("signing in is unchanged, and the session is not verified by a factor", async () => {
     await using place = await open();
     const { api } = place;
     const account = await makeAccount(api);
@@ -362,7 +362,7 @@ describe("without a second factor", () => {
     expect(await api.db.sql`select 1 from factor_challenges`).toHaveLength(0);
   });
 
-  test("a session that a release without factors began for a user with one does not work", async () => {
+  test("a session that an older release created for a user with a factor is refused", async () => {
     await using place = await open();
     const { api, clock } = place;
     const { account, key } = await withTotp(api, clock, await makeAccount(api));
@@ -372,7 +372,7 @@ describe("without a second factor", () => {
   });
 });
 
-test("expired sign-ins are deleted by later ones", async () => {
+test("later sign-ins delete expired ones", async () => {
   await using place = await open();
   const { api, clock } = place;
   const { account, secret } = await withTotp(api, clock, await makeAccount(api));

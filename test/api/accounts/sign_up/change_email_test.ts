@@ -1,4 +1,4 @@
-/** Changing the email address: the mails to both addresses, and everything that must not work. */
+/** Changing the email address: the mails to both addresses, and the requests that must fail. */
 import { expect, test } from "bun:test";
 import { makeMailToken, storedMails } from "../../../helpers/accounts/account_mail.ts";
 import {
@@ -37,7 +37,7 @@ function confirm(api: TestApp, token: string | null | undefined): Promise<Respon
   return api.request(`${PATH}/confirm`, { method: "POST", body: { token } });
 }
 
-/** Sends what is queued, and returns the newest token of a mail to the address. */
+/** Sends the queued mails and returns the newest token mailed to the address. */
 async function tokenOf({ api, runner }: Place, email: string): Promise<string | null> {
   await runner.accountMails();
   const [row] = await api.db.sql<{ id: string }[]>`
@@ -82,7 +82,7 @@ test("a new address takes effect through its link, and the old one is notified t
   expect(JSON.stringify(api.logLines)).not.toContain(token ?? "?");
 });
 
-test("an address of another account gets the same response, and only its owner is notified", async () => {
+test("the address of another account gets the same response, and only that account is notified", async () => {
   await using place = await openPlace();
   const { api, account } = place;
   const other = await makeAccount(api);
@@ -92,7 +92,7 @@ test("an address of another account gets the same response, and only its owner i
   expect(await emailOf(api, account)).toBe(account.email);
 });
 
-test("a wrong password, an invalid address or no session changes nothing", async () => {
+test("a wrong password, an invalid address and a missing session change nothing", async () => {
   await using place = await openPlace();
   const { api, account } = place;
   expect((await ask(place, { password: "wrong" })).status).toBe(401);
@@ -103,7 +103,7 @@ test("a wrong password, an invalid address or no session changes nothing", async
   expect(await api.db.sql`select id from account_mails`).toHaveLength(0);
 });
 
-/** The events that invalidate a link, which was mailed to `email`. */
+/** The events that invalidate the link mailed to `email`. */
 const ENDINGS: Readonly<Record<string, (place: Place, email: string) => Promise<unknown>>> = {
   "another request": (place) => ask(place, { email: "third@example.org" }),
   "a new password": ({ api, account, sessionToken: key }) => {
@@ -119,7 +119,7 @@ const ENDINGS: Readonly<Record<string, (place: Place, email: string) => Promise<
     api.db.sql`update account_mails set expires_at = now() - interval '1 second'`,
 };
 
-test("a link ends with what happens to its account, its address or its time", async () => {
+test("changes to its account or address and its expiry invalidate a link", async () => {
   await using shared = await openPlace();
   const { api } = shared;
   for (const [index, [ending, end]] of Object.entries(ENDINGS).entries()) {
@@ -137,7 +137,7 @@ test("a link ends with what happens to its account, its address or its time", as
   }
 });
 
-test("an address that is in the password, or contains it, is refused to its user only", async () => {
+test("a new address that contains the password or is part of it is refused, and only its user sees why", async () => {
   await using place = await openPlace();
   const { api, account } = place;
   for (const password of [`My ${NEW_EMAIL.toUpperCase()}!`, "example.org"]) {
@@ -156,7 +156,7 @@ test("an address that is in the password, or contains it, is refused to its user
   }
 });
 
-test("a link for a new password ends with the address, even if the address comes back", async () => {
+test("changing the address invalidates a password link, even if the address is restored", async () => {
   await using place = await openPlace();
   const { api, account } = place;
   const { id: userId, email } = account;
@@ -171,7 +171,7 @@ test("a link for a new password ends with the address, even if the address comes
   expect((await login(api, account)).status).toBe(200);
 });
 
-test("of two confirmations at once, exactly one changes the address", async () => {
+test("of two concurrent confirmations, exactly one changes the address", async () => {
   await using place = await openPlace();
   const { api } = place;
   await ask(place);
@@ -180,7 +180,7 @@ test("of two confirmations at once, exactly one changes the address", async () =
   expect(responses.map(({ status }) => status).toSorted()).toEqual([204, 400, 400]);
 });
 
-test("if the address changes during the password check, the current address is the one replaced and notified", async () => {
+test("if the address changes during the password check, the current address is replaced and notified", async () => {
   await using place = await openPlace();
   const { api, account } = place;
   const current = "since-then@example.org";
@@ -196,7 +196,7 @@ test("if the address changes during the password check, the current address is t
   expect(await emailOf(api, account)).toBe(NEW_EMAIL);
 });
 
-test("a user's requests bring at most three mails an hour, whatever the addresses", async () => {
+test("a user's requests send at most three mails an hour to all addresses", async () => {
   await using place = await openPlace();
   const { api, runner } = place;
   for (let count = 0; count < 5; count += 1) {
@@ -207,9 +207,9 @@ test("a user's requests bring at most three mails an hour, whatever the addresse
   expect(mails.filter(({ token }) => token !== null)).toHaveLength(3);
 });
 
-test("neither the password nor a token can be guessed faster than at the sign-in", async () => {
+test("passwords and tokens cannot be guessed faster than by signing in", async () => {
   {
-    // The account has signed in once.
+    // The account's sign-in counts as the first attempt.
     await using place = await openPlace(4);
     for (const status of [401, 401, 401, 429]) {
       expect((await ask(place, { password: "wrong" })).status).toBe(status);

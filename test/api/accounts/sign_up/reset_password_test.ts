@@ -1,4 +1,4 @@
-/** Resetting a forgotten password: the mail, the link, and everything that must not work. */
+/** Resetting a forgotten password: the mail, the link, and the requests that must fail. */
 import { expect, test } from "bun:test";
 import { setPassword } from "../../../../api/accounts/set_password.ts";
 import { makeMailToken, newestMail } from "../../../helpers/accounts/account_mail.ts";
@@ -42,7 +42,7 @@ async function expectDeadLink(response: Response): Promise<void> {
   });
 }
 
-test("a person who has forgotten their password gets a mail, sets a new one, and all sessions end", async () => {
+test("a person with a forgotten password gets a mail and sets a new password, which ends all sessions", async () => {
   await using server = await openMailServer();
   await using place = await openWithAccount({ config: { smtpUrl: server.url } });
   const { api, account } = place;
@@ -69,12 +69,12 @@ test("a person who has forgotten their password gets a mail, sets a new one, and
     subjectId: account.id,
     details: { endedSessions: 2 },
   });
-  // The link works once, and neither the log nor the audit log has the token.
+  // The link works once. Neither the log nor the audit log contains the token.
   await expectDeadLink(await confirm(api, token ?? "", "another long password"));
   expect(JSON.stringify([api.logLines, await auditRows(api)])).not.toContain(token ?? "?");
 });
 
-test("a repeated request gets the same response with an idempotency key, and queues one mail", async () => {
+test("a request repeated with its idempotency key gets the same response and queues one mail", async () => {
   await using place = await openWithAccount();
   const { api, account } = place;
   const headers = { "idempotency-key": "retry-1" };
@@ -86,7 +86,7 @@ test("a repeated request gets the same response with an idempotency key, and que
   expect(await api.db.sql`select from account_mails`).toHaveLength(1);
 });
 
-test("an account whose address would be refused today still gets a mail", async () => {
+test("an account whose address is no longer valid still gets a mail", async () => {
   await using server = await openMailServer();
   await using api = await openTestApp({ config: { smtpUrl: server.url } });
   const { email } = await api.make.user({ email: "ann@müller.example" });
@@ -96,7 +96,7 @@ test("an account whose address would be refused today still gets a mail", async 
   expect((await newestMail(server)).to).toEqual([email]);
 });
 
-test("the request does not look for the account, so neither response nor time tells whether there is one", async () => {
+test("the request does not look up the account, so neither response nor time reveals it", async () => {
   await using place = await openWithAccount();
   const { api, account } = place;
   const { email: disabled } = await api.make.user({ disabledAt: new Date().toISOString() });
@@ -114,7 +114,7 @@ test("the request does not look for the account, so neither response nor time te
   expect(await api.db.sql`select id from pgboss.job where name = 'send_account_mail'`).toHaveLength(3);
 });
 
-test("over three mails an hour, the response stays the same and no mail is sent", async () => {
+test("after three mails an hour, the response stays the same and no mail is sent", async () => {
   await using server = await openMailServer();
   await using place = await openWithAccount({ config: { smtpUrl: server.url } });
   const { api, account } = place;
@@ -124,12 +124,12 @@ test("over three mails an hour, the response stays the same and no mail is sent"
     await runner.accountMails();
   }
   expect(server.received).toHaveLength(3);
-  // The last mail received has the link that still works.
+  // The newest mail contains the link that still works.
   const { token } = await newestMail(server);
   expect((await confirm(api, token ?? "")).status).toBe(204);
 });
 
-test("a network can ask for 30 mails an hour, however many at once", async () => {
+test("a network can request 30 mails an hour, even with concurrent requests", async () => {
   await using api = await openTestApp({ config: { rateLimitAnonymousPerMinute: 1000 } });
   const responses = await Promise.all(
     Array.from({ length: 40 }, async (_, index) =>
@@ -182,7 +182,7 @@ const ENDINGS: Readonly<Record<string, (api: TestApp, account: Account) => Promi
 };
 
 for (const [ending, end] of Object.entries(ENDINGS)) {
-  test(`${ending} ends a link`, async () => {
+  test(`${ending} invalidates a link`, async () => {
     await using place = await openWithAccount();
     const { api, account } = place;
     const token = await tokenFor(api, account);
@@ -192,7 +192,7 @@ for (const [ending, end] of Object.entries(ENDINGS)) {
   });
 }
 
-test("a clock of the API that is wrong does not lengthen a link", async () => {
+test("a wrong clock of the API does not extend a link", async () => {
   await using place = await openWithAccount({ now: () => Date.now() - 86_400_000 });
   const { api, account } = place;
   const token = await tokenFor(api, account);
@@ -200,7 +200,7 @@ test("a clock of the API that is wrong does not lengthen a link", async () => {
   await expectDeadLink(await confirm(api, token));
 });
 
-test("of two requests with one link at once, exactly one sets its password", async () => {
+test("of two concurrent requests with one link, exactly one sets its password", async () => {
   await using place = await openWithAccount();
   const { api, account } = place;
   const token = await tokenFor(api, account);
@@ -212,7 +212,7 @@ test("of two requests with one link at once, exactly one sets its password", asy
   expect((await auditRows(api)).filter(({ action }) => action === "password.reset")).toHaveLength(1);
 });
 
-test("a password that may not be set is refused, and the link still works", async () => {
+test("a password that breaks the rules is refused, and the link still works", async () => {
   await using place = await openWithAccount();
   const { api, account } = place;
   const token = await tokenFor(api, account);
@@ -236,13 +236,13 @@ test("tokens cannot be guessed faster than passwords", async () => {
   expect((await confirm(api, token)).status).toBe(429);
 });
 
-test("after a reset, guesses of others do not delay the person who signs in", async () => {
+test("after a reset, guesses of strangers do not delay the user's sign-in", async () => {
   await using place = await openWithAccount({ config: { rateLimitLoginPerMinute: 3 } });
   const { api, account } = place;
   for (let network = 0; network < 12; network += 1) {
     await login(api, { email: account.email, password: "guess" }, { address: `198.51.${network}.1` });
   }
-  // The maximum delay, as many more guesses would cause.
+  // Sets the maximum delay, as many more guesses would.
   await api.db.sql`update login_account_attempts set attempts = 144`;
   expect((await login(api, account)).status).toBe(429);
   expect((await confirm(api, await tokenFor(api, account))).status).toBe(204);

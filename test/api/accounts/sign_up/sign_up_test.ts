@@ -1,4 +1,4 @@
-/** Signing up: who may, what the mails say, and that nothing reveals who has an account. */
+/** Signing up: the permitted addresses, the mails, and responses that do not reveal existing accounts. */
 import { expect, test } from "bun:test";
 import { makeMailToken, newestMail } from "../../../helpers/accounts/account_mail.ts";
 import { auditRows, login, makeAccount } from "../../../helpers/accounts/accounts.ts";
@@ -19,7 +19,7 @@ function confirm(api: TestApp, body: object): Promise<Response> {
   return api.request(`${PATH}/confirm`, { method: "POST", body: { password: PASSWORD, ...body } });
 }
 
-/** An app with a mail server and a runner. */
+/** Opens an app with a mail server and a job runner. */
 async function openPlace(config: TestAppOptions["config"] = {}) {
   await using started = new AsyncDisposableStack();
   const server = started.use(await openMailServer());
@@ -33,7 +33,7 @@ async function openPlace(config: TestAppOptions["config"] = {}) {
   return { server, api, runner, [Symbol.asyncDispose]: () => lifetime.disposeAsync() };
 }
 
-test("a person signs up with a link, which makes the account with its personal organization", async () => {
+test("a person signs up with a link, which creates the account and its personal organization", async () => {
   await using place = await openPlace();
   const { api, runner, server } = place;
   const asked = await ask(api, { name: "Ann Lee" });
@@ -56,13 +56,13 @@ test("a person signs up with a link, which makes the account with its personal o
   expect([...orgs]).toEqual([{ slug: "ann", name: "Ann Lee", isPersonal: true, role: "owner" }]);
   const [noted] = (await auditRows(api)).filter(({ action }) => action === "user.create");
   expect(noted).toMatchObject({ actorType: "user", actorUserId: data.id, subjectId: data.id });
-  // The link works once, the hash of the password is no longer in the row, and the token is nowhere.
+  // The link works once. The row no longer contains the password hash, and no log contains the token.
   expect((await confirm(api, { token, username: "ann2" })).status).toBe(400);
   expect([...(await api.db.sql`select details from account_mails`)]).toEqual([{ details: {} }]);
   expect(JSON.stringify([api.logLines, await auditRows(api)])).not.toContain(token ?? "?");
 });
 
-test("the username, which a stranger may have chosen, becomes no link in the mail", async () => {
+test("a username, which a stranger may have chosen, does not become a link in the mail", async () => {
   await using place = await openPlace();
   const { api, runner, server } = place;
   await ask(api, { username: "evil.example" });
@@ -83,7 +83,7 @@ test("only the hash of the password is stored", async () => {
   expect(row.hash).toStartWith("$argon2id$");
 });
 
-test("the request does not look for the account, and does the same work for every address", async () => {
+test("the request does not look up the account and does equal work for every address", async () => {
   await using place = await openPlace({ signUp: "domains", signUpDomains: ["example.com"] });
   const { api } = place;
   const { email } = await makeAccount(api);
@@ -101,7 +101,7 @@ test("the request does not look for the account, and does the same work for ever
   expect(await api.db.sql`select id from pgboss.job where name = 'send_account_mail'`).toHaveLength(3);
 });
 
-test("an address that has an account gets a mail that says so, without a sign-up link", async () => {
+test("an address with an account gets a mail that says so, without a sign-up link", async () => {
   await using place = await openPlace({ signUp: "invited" });
   const { api, runner, server } = place;
   const { email, username } = await makeAccount(api);
@@ -114,7 +114,7 @@ test("an address that has an account gets a mail that says so, without a sign-up
   expect(mail.token).toBeNull();
 });
 
-test("SIGN_UP=off mails accounts only, not even invited addresses, and refuses links that were sent before", async () => {
+test("SIGN_UP=off sends mail only to accounts, not to invited addresses, and refuses earlier links", async () => {
   await using place = await openPlace({ signUp: "off" });
   const { api, runner, server } = place;
   const { org, user } = await api.make.person({ role: "owner" });
@@ -160,7 +160,7 @@ test("SIGN_UP=invited sends mail to addresses with a pending invitation, in any 
   expect(server.received.map(({ to }) => to)).toEqual([["Ann@example.com"]]);
 });
 
-test("sign-ups of strangers before the invitation leave the invited person all emails of the hour", async () => {
+test("strangers' sign-ups before an invitation do not use up the invited person's emails of the hour", async () => {
   await using place = await openPlace({ signUp: "invited" });
   const { api, runner, server } = place;
   for (let n = 0; n < 4; n += 1) await ask(api, { password: "known to somebody else" });
@@ -176,7 +176,7 @@ test("sign-ups of strangers before the invitation leave the invited person all e
   expect((await confirm(api, { token: (await newestMail(server)).token })).status).toBe(201);
 });
 
-test("an address that has an account gets three emails about sign-ups an hour", async () => {
+test("an address with an account gets at most three emails about sign-ups an hour", async () => {
   await using place = await openPlace({ signUp: "invited" });
   const { api, runner, server } = place;
   const { email } = await makeAccount(api);
@@ -187,7 +187,7 @@ test("an address that has an account gets three emails about sign-ups an hour", 
   expect(server.received).toHaveLength(3);
 });
 
-test("SIGN_UP=domains sends mail to exactly these domains", async () => {
+test("SIGN_UP=domains sends mail only to addresses of these domains", async () => {
   await using place = await openPlace({ signUp: "domains", signUpDomains: ["example.com"] });
   const { api, runner, server } = place;
   for (const email of [
@@ -219,11 +219,11 @@ test("a taken username is reported on confirmation, and the link still works wit
   expect((await login(api, { email: "ann@example.com", password: PASSWORD })).status).toBe(200);
 });
 
-test("a link makes no account with a password that somebody else chose", async () => {
+test("a link does not create an account with a password that another person chose", async () => {
   await using place = await openPlace();
   const { api, runner, server } = place;
   await ask(api, {});
-  // Somebody else signs up with the address and the username, and waits for the owner to follow the newest link.
+  // Another person signs up with the address and the username, and waits for the owner to follow the newest link.
   await ask(api, { password: "known to somebody else" });
   await runner.accountMails();
   const { token } = await newestMail(server);
@@ -237,12 +237,12 @@ test("a link makes no account with a password that somebody else chose", async (
   expect((await login(api, { email: "ann@example.com", password: PASSWORD })).status).toBe(200);
 });
 
-test("the link of somebody else's sign-up makes the account of the address's owner, with a new password", async () => {
+test("the owner of an address uses a link from a stranger's sign-up with their own new password", async () => {
   await using place = await openPlace();
   const { api, runner, server } = place;
   const others = "known to somebody else";
   for (let n = 0; n < 3; n += 1) await ask(api, { username: "mallory", name: "Mallory", password: others });
-  // Over the limit: the owner's own sign-up brings no email.
+  // The mail limit is reached, so the owner's own sign-up sends no email.
   await ask(api, {});
   await runner.accountMails();
   const { token, text } = await newestMail(server);
@@ -263,7 +263,7 @@ test("the link of somebody else's sign-up makes the account of the address's own
   expect((await login(api, { email: "ann@example.com", password: PASSWORD })).status).toBe(200);
 });
 
-test("another username on confirmation must not be in the password", async () => {
+test("a username chosen on confirmation must not be in the password", async () => {
   await using place = await openPlace();
   const { api, runner, server } = place;
   await ask(api, {});
@@ -274,7 +274,7 @@ test("another username on confirmation must not be in the password", async () =>
   expect(await response.json()).toMatchObject({ error: { details: { errors: [{ path: "username" }] } } });
 });
 
-test("of two confirmations at once, exactly one makes the account", async () => {
+test("of two concurrent confirmations, exactly one creates the account", async () => {
   await using place = await openPlace();
   const { api, runner, server } = place;
   await ask(api, {});
@@ -286,7 +286,7 @@ test("of two confirmations at once, exactly one makes the account", async () => 
   expect(await api.db.sql`select id from users`).toHaveLength(1);
 });
 
-test("of two people with one username, the first to confirm gets it", async () => {
+test("of two people with the same username, the first to confirm gets it", async () => {
   await using place = await openPlace();
   const { api, runner, server } = place;
   const tokens: (string | null)[] = [];

@@ -4,7 +4,7 @@ import { openTestApp } from "../../../helpers/http/app.ts";
 describe("PATCH /users/me", () => {
   const PATH = "/api/v1/users/me";
 
-  test("changes the given fields, keeps the others, and unsets with null", async () => {
+  test("changes the given fields, keeps the others and unsets fields with null", async () => {
     await using api = await openTestApp();
     const { id, username } = await api.make.user({ name: "Ann", bio: "Before" });
     const { token: key } = await api.make.session({ userId: id });
@@ -25,7 +25,7 @@ describe("PATCH /users/me", () => {
     ]);
   });
 
-  test("counts characters, and takes names of any script", async () => {
+  test("counts characters and accepts names in any script", async () => {
     await using api = await openTestApp();
     const { id } = await api.make.user();
     const { token: key } = await api.make.session({ userId: id });

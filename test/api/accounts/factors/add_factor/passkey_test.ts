@@ -18,7 +18,7 @@ async function add(api: TestApp, key: string, passkey: string): Promise<string> 
   return outcomeOf(await api.request("/api/v1/auth/factors/passkeys", { method: "POST", key, body }));
 }
 
-test("a passkey is added for the host of PUBLIC_URL, and the next one must be another device", async () => {
+test("binds a new passkey to the host of PUBLIC_URL and excludes registered devices", async () => {
   await using api = await openTestApp();
   const { key, device, recoveryCodes } = await withPasskey(api, await makeAccount(api));
   expect(recoveryCodes).toHaveLength(10);
@@ -31,7 +31,7 @@ test("a passkey is added for the host of PUBLIC_URL, and the next one must be an
   expect(await add(api, key, again)).toBe("400 VALIDATION_ERROR");
 });
 
-test("options work once, in their session, for five minutes, on our page", async () => {
+test("accepts options once, in their session, for five minutes and from our own page", async () => {
   await using api = await openTestApp();
   const account = await makeAccount(api);
   const { sessionToken: key } = await signIn(api, account);
@@ -54,7 +54,7 @@ test("options work once, in their session, for five minutes, on our page", async
   expect(outcomes.toSorted()).toEqual(["201", "404 NOT_FOUND"]);
 });
 
-test("one device cannot belong to two users", async () => {
+test("refuses a device that belongs to another user", async () => {
   await using api = await openTestApp();
   const { device } = await withPasskey(api, await makeAccount(api));
   const account = await makeAccount(api);

@@ -11,7 +11,7 @@ async function confirm(api: TestApp, key: string, code: string): Promise<string>
 }
 
 describe("adding an authenticator app", () => {
-  test("takes a right code, proves the session, ends the others, and gives ten recovery codes", async () => {
+  test("accepts a correct code, verifies the session, ends other sessions and returns ten recovery codes", async () => {
     const clock = new Clock();
     await using api = await openTestApp({ now: clock.now });
     const account = await makeAccount(api);
@@ -45,8 +45,8 @@ describe("adding an authenticator app", () => {
   });
 });
 
-describe("an authenticator app is not added", () => {
-  test("without the password of a user who has no factor; a wrong one counts as signing in", async () => {
+describe("adding an authenticator app is refused", () => {
+  test("without the password if the user has no factor, and a wrong password counts as a sign-in attempt", async () => {
     await using api = await openTestApp({ config: { rateLimitLoginPerMinute: 3 } });
     const account = await makeAccount(api);
     const { sessionToken: key } = await signIn(api, account);
@@ -57,7 +57,7 @@ describe("an authenticator app is not added", () => {
     expect(await begin({ password: account.password })).toBe("429 RATE_LIMITED");
   });
 
-  test("without a recent second factor of a user who has one, whatever the password", async () => {
+  test("without a recent second factor if the user has one, even with the password", async () => {
     const clock = new Clock();
     await using api = await openTestApp({ now: clock.now });
     const { account, key } = await withTotp(api, clock, await makeAccount(api));
@@ -71,7 +71,7 @@ describe("an authenticator app is not added", () => {
     await post(api, "/auth/factors/totp", { key, body: {} });
   });
 
-  test("by a code of another secret or session, after 15 minutes, or after ten tries", async () => {
+  test("with a code of another secret or session, after 15 minutes and after ten attempts", async () => {
     const clock = new Clock();
     await using api = await openTestApp({ now: clock.now });
     const account = await makeAccount(api);
@@ -97,7 +97,7 @@ describe("an authenticator app is not added", () => {
     expect(await api.db.sql`select 1 from second_factors`).toHaveLength(0);
   });
 
-  test("twice by two confirmations at once", async () => {
+  test("for the second of two concurrent confirmations", async () => {
     const clock = new Clock();
     await using api = await openTestApp({ now: clock.now });
     const account = await makeAccount(api);
@@ -108,7 +108,7 @@ describe("an authenticator app is not added", () => {
     expect(outcomes.toSorted()).toEqual(["201", "404 NOT_FOUND"]);
   });
 
-  test("beyond ten factors", async () => {
+  test("for users who have ten factors", async () => {
     const clock = new Clock();
     await using api = await openTestApp({ now: clock.now });
     const { account, key } = await withTotp(api, clock, await makeAccount(api));

@@ -1,4 +1,4 @@
-/** The mails about members, through a real mail server. */
+/** Mails about membership changes, sent through a real mail server. */
 import { expect, test } from "bun:test";
 import type { OrgRole } from "../../../../../shared/vocabulary.ts";
 import { newestMail } from "../../../../helpers/accounts/account_mail.ts";
@@ -19,7 +19,7 @@ async function openMailScene(config: TestAppOptions["config"] = {}) {
   const server = await openMailServer();
   const scene = await openOrgScene({ config: { publicUrl: PUBLIC_URL, smtpUrl: server.url, ...config } });
   const runner = await openTestRunner(scene.api);
-  /** Sends what is queued, and returns the new mails by recipient. */
+  /** Sends the queued mails and returns the new ones by recipient. */
   const deliver = async () => {
     const before = server.received.length;
     await runner.accountMails();
@@ -53,7 +53,7 @@ function change(scene: OrgScene, by: SignedInPerson, target: SignedInPerson, rol
   return ask(scene.api, path, { token: by.token, method, ...(role === null ? {} : { body: { role } }) });
 }
 
-test("the invitation says who invites whom, to what, with which role and until when; its link works", async () => {
+test("the invitation names the sender, the organization, the role and the expiry, and its link works", async () => {
   await using scene = await openMailScene();
   const { org, owner, server } = scene;
   await scene.api.db.sql`update organizations set name = 'evil.example/pay <b>Acme</b>' where id = ${org.id}`;
@@ -70,7 +70,7 @@ test("the invitation says who invites whom, to what, with which role and until w
     expect(part).toContain(account.user.email);
     expect(part).toMatch(/Role.*publisher/);
     expect(part).toMatch(/Expires.* UTC/);
-    // Otherwise mail programs turn a name that strangers chose into a link.
+    // Mail programs would turn a name chosen by a stranger into a link.
     expect(part).not.toContain("evil.example");
   }
   expect(mail.html).not.toContain("<b>Acme");
@@ -92,7 +92,7 @@ test("the invitation offers to sign up unless only operators create accounts", a
   }
 });
 
-test("no username or slug becomes a link in the mail to a stranger", async () => {
+test("no username or slug becomes a link in a mail to a stranger", async () => {
   await using scene = await openMailScene();
   const { sql } = scene.api.db;
   await sql`update users set username = 'pay.evil.example' where id = ${scene.owner.user.id}`;
@@ -108,7 +108,7 @@ test("no username or slug becomes a link in the mail to a stranger", async () =>
   for (const part of [text, html, headers["subject"]]) expect(part).not.toContain("evil.example");
 });
 
-test("whether the address has an account changes nothing in the mail", async () => {
+test("the mail is the same with and without an account of the address", async () => {
   await using scene = await openMailScene();
   const { api, org, server } = scene;
   const account = await api.make.user();
@@ -129,7 +129,7 @@ test("whether the address has an account changes nothing in the mail", async () 
   expect([...seen][0]).toContain(org.slug);
 });
 
-test("a mailbox gets three invitations an hour, however many organizations send them", async () => {
+test("a mailbox gets at most three invitations an hour from all organizations", async () => {
   await using scene = await openMailScene();
   const { api, server } = scene;
   for (const slug of ["one", "two", "three", "four"]) {
@@ -138,7 +138,8 @@ test("a mailbox gets three invitations an hour, however many organizations send 
     expect((await invite({ ...scene, org }, "Victim@example.com", "viewer")).status).toBe(201);
   }
   for (let round = 0; round < 3; round += 1) await invite(scene, "victim@EXAMPLE.com", "viewer");
-  // The test's runner does not wait for the hour of the mails of two organizations.
+  // The test's runner ignores start times. Cancel the mails of the two organizations over the limit, which are due in
+  // an hour.
   const later = await api.db.sql`
     update pgboss.job set state = 'cancelled' where start_after > now() + interval '59 minutes' returning id`;
   expect(later).toHaveLength(2);
@@ -146,7 +147,7 @@ test("a mailbox gets three invitations an hour, however many organizations send 
   expect(server.received).toHaveLength(3);
 });
 
-test("an invitation that was revoked before its mail is sent brings no mail", async () => {
+test("an invitation that is revoked before its mail is sent causes no mail", async () => {
   await using scene = await openMailScene();
   const { api, org, owner } = scene;
   const { data } = await invite(scene, "ann@example.com", "viewer");
@@ -155,7 +156,7 @@ test("an invitation that was revoked before its mail is sent brings no mail", as
   expect((await scene.deliver()).size).toBe(0);
 });
 
-test("inviting again sends a new link, and the older one no longer works", async () => {
+test("inviting again sends a new link and invalidates the older one", async () => {
   await using scene = await openMailScene();
   const { api, server } = scene;
   const tokens: (string | null)[] = [];
@@ -170,7 +171,7 @@ test("inviting again sends a new link, and the older one no longer works", async
   expect(await read(tokens[1])).toMatchObject({ status: 200, data: { role: "publisher" } });
 });
 
-test("owners learn of changes of owners and admins, members of their own", async () => {
+test("owners are notified of changes to owners and admins, and members of changes to themselves", async () => {
   await using scene = await openMailScene();
   const { org, owner } = scene;
   const [other, ann] = [await scene.join("owner"), await scene.join("viewer")];
@@ -207,7 +208,7 @@ test("owners learn of changes of owners and admins, members of their own", async
   expect(fourth.get(owner.user.email)?.text).toContain("has left the organization");
 });
 
-test("owners learn of an admin who joined by an invitation, and of what an operator does", async () => {
+test("owners are notified of an admin who joins by invitation and of operators' changes", async () => {
   await using scene = await openMailScene();
   const { api, org, owner, server } = scene;
   const ann = await api.make.person();
@@ -227,7 +228,7 @@ test("owners learn of an admin who joined by an invitation, and of what an opera
   expect(mails.get(owner.user.email)?.text).toContain("An operator of this service");
 });
 
-test("disabled owners get no mail, and a flood of changes sends ten an hour to each mailbox", async () => {
+test("disabled owners get no mail, and each mailbox gets at most ten mails an hour", async () => {
   await using scene = await openMailScene();
   const { api, owner, server } = scene;
   const disabled = await scene.join("owner");
@@ -240,12 +241,12 @@ test("disabled owners get no mail, and a flood of changes sends ten an hour to e
   await scene.deliver();
   const counts = Map.groupBy(server.received, ({ to }) => String(to));
   expect(counts.get(owner.user.email)).toHaveLength(10);
-  // Five of the ten mails are no longer true.
+  // Five of Ann's ten mails are outdated when they are sent, so they are skipped.
   expect(counts.get(ann.user.email)).toHaveLength(5);
   expect(counts.size).toBe(2);
 });
 
-test("a removed member gets a mail, however often their role has changed within the hour", async () => {
+test("a removed member gets a mail despite many role changes within the hour", async () => {
   await using scene = await openMailScene();
   const { org, owner } = scene;
   const ann = await scene.join("viewer");
@@ -258,7 +259,7 @@ test("a removed member gets a mail, however often their role has changed within 
   expect(mails.get(ann.user.email)?.headers["subject"]).toBe(`You are no longer a member of ${org.name}`);
 });
 
-test("notices go to the current address of people who still are owners or members, and have an account", async () => {
+test("notices go to the current address of current owners and members with an account", async () => {
   await using scene = await openMailScene();
   const { api, owner } = scene;
   const { sql } = api.db;
@@ -277,7 +278,7 @@ test("notices go to the current address of people who still are owners or member
   expect([...(await scene.deliver()).keys()].sort()).toEqual([owner.user.email, "new@example.com"].sort());
 });
 
-test("a removed member is notified at their current address, unless their account is disabled", async () => {
+test("a removed member is notified at their current address unless their account is disabled", async () => {
   await using scene = await openMailScene();
   const { api, owner } = scene;
   const [ann, bob] = [await scene.join("viewer"), await scene.join("viewer")];
@@ -287,10 +288,10 @@ test("a removed member is notified at their current address, unless their accoun
   expect([...(await scene.deliver()).keys()]).toEqual(["ann@new.example"]);
 });
 
-test("two organizations with the same owners change their members at once without a deadlock", async () => {
+test("two organizations with the same owners change their members concurrently without a deadlock", async () => {
   await using scene = await openMailScene();
   const { api, owner, server } = scene;
-  // The longest-standing owner is listed first, and that is a different owner in each organization.
+  // Owners are listed in the order of joining, so each organization lists a different owner first.
   const [other, actor] = [await scene.join("owner"), await scene.join("owner")];
   const second = await api.make.org();
   for (const { user } of [other, owner, actor]) await api.make.member({ orgId: second.id, userId: user.id });

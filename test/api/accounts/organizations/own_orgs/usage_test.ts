@@ -7,7 +7,7 @@ async function get(api: TestApp, path: string, key?: string) {
   return { status: response.status, body: (await response.json()) as unknown };
 }
 
-test("usage counts definitions by the visibility of the highest version that is not archived", async () => {
+test("usage counts definitions by the visibility of their highest version that is not archived", async () => {
   await using api = await openTestApp();
   const person = await api.make.person({ role: "viewer" });
   const empty = await get(api, `/${person.org.slug}/usage`, person.key);

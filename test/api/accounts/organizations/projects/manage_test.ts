@@ -37,7 +37,7 @@ async function send(
   return { status: response.status, ...((await response.json()) as object) };
 }
 
-test("a project gets a slug of its name, with a number if that is taken, or the slug that is given", async () => {
+test("a project gets the given slug, or one from its name with a number if that is taken", async () => {
   await using place = await openPlace();
   const { api, call, user, org } = place;
   const slugs: (string | undefined)[] = [];
@@ -77,7 +77,7 @@ test.each([
   ["slug", { name: "Checkout", slug: "x".repeat(61) }],
   ["slug", { name: "Checkout", slug: "c1d9a8f4-54b3-4f0e-9d7c-1f1f5a3f9b11" }],
   ["domain", { name: "Checkout", domain: "example.com" }],
-])("an invalid %s is refused: %p", async (path, body) => {
+])("refuses an invalid %s: %p", async (path, body) => {
   await using place = await openPlace();
   const { api, call } = place;
   const { status, error } = await call("POST", "", body);
@@ -85,7 +85,7 @@ test.each([
   expect(await api.db.sql`select 1 from projects`).toHaveLength(0);
 });
 
-test("names and slugs are taken by other projects of the organization only", async () => {
+test("names and slugs must be unique within the organization only", async () => {
   await using place = await openPlace();
   const { api, org, user, call } = place;
   const other = await api.make.org();
@@ -104,7 +104,7 @@ test("names and slugs are taken by other projects of the organization only", asy
   expect((await call("POST", "", { name: "Search" })).data?.project.slug).toBe("search");
 });
 
-test("a project is renamed by id, slug or name, the slug first, and exports find it by its new name only", async () => {
+test("a project is renamed by id, slug or name, slugs take precedence, and exports find only the new name", async () => {
   await using place = await openPlace();
   const { api, org, key, call } = place;
   const { data } = await call("POST", "", { name: "Checkout" });
@@ -138,13 +138,13 @@ test("a project is renamed by id, slug or name, the slug first, and exports find
   expect((await call("PATCH", "/checkout", { name: "New" })).error?.code).toBe("PROJECT_NOT_FOUND");
 });
 
-test("of two projects with a slug and name in common, each request finds the one that it can be meant for", async () => {
+test("if two projects share a slug and a name, each request finds the only possible one", async () => {
   await using place = await openPlace();
   const { api, call } = place;
   await call("POST", "", { name: "Old", slug: "till" });
   await call("POST", "", { name: "till", slug: "new" });
   const slugs: (string | undefined)[] = [];
-  // A repeated deletion deletes no other project.
+  // Deleting a project again does not delete the other project.
   for (const path of ["/till", "/till", "/new", "/till/restore", "/till/restore", "/till"]) {
     const method = path.endsWith("/restore") ? "POST" : "DELETE";
     slugs.push((await call(method, path)).data?.project.slug);
@@ -156,7 +156,7 @@ test("of two projects with a slug and name in common, each request finds the one
   expect((await call("POST", "/till/restore")).data?.project.slug).toBe("new");
 });
 
-test("a project whose name has the form of an id is found by it, after the project that has the id", async () => {
+test("a project whose name looks like an id is found by that name, after a project with that id", async () => {
   await using place = await openPlace();
   const { api, org, key, call } = place;
   const name = "ABCDEF00-0000-4000-8000-00000000ABCD";
@@ -177,7 +177,7 @@ test("a project whose name has the form of an id is found by it, after the proje
   expect((await call("DELETE", `/${id}`)).status).toBe(404);
 });
 
-test("a deleted project is out of exports, keeps its names, and comes back as it was", async () => {
+test("a deleted project is excluded from exports, keeps its names and can be restored unchanged", async () => {
   await using place = await openPlace();
   const { api, org, user, key, call } = place;
   const { data } = await call("POST", "", { name: "Checkout" });
@@ -222,7 +222,7 @@ test("a deleted project is out of exports, keeps its names, and comes back as it
   expect(user.id).toBeString();
 });
 
-test("after thirty days a project is gone, and its name and slug are free", async () => {
+test("after thirty days a project is removed, and its name and slug are free", async () => {
   await using place = await openPlace();
   const { api, call } = place;
   const { data } = await call("POST", "", { name: "Checkout" });
@@ -237,7 +237,7 @@ test("after thirty days a project is gone, and its name and slug are free", asyn
   expect((await call("POST", `/${data?.project.id}/restore`)).error?.code).toBe("PROJECT_NOT_FOUND");
 });
 
-test.each(["publisher", "viewer", "outsider"] as const)("%s changes nothing", async (role) => {
+test.each(["publisher", "viewer", "outsider"] as const)("a %s cannot change projects", async (role) => {
   await using place = await openPlace();
   const { api, org, call } = place;
   await call("POST", "", { name: "Checkout" });
@@ -262,7 +262,7 @@ test.each(["publisher", "viewer", "outsider"] as const)("%s changes nothing", as
   ]);
 });
 
-test("a project of another organization does not exist, and a key writes nothing", async () => {
+test("another organization's project is not found, and a key cannot write", async () => {
   await using place = await openPlace();
   const { api, org, user, call } = place;
   const stranger = await api.make.person();

@@ -19,7 +19,7 @@ async function set(api: TestApp, slug: string, key: string, requireSecondFactor:
   return outcomeOf(await api.request(`/api/v1/orgs/${slug}`, { method: "PATCH", key, body }));
 }
 
-test("an owner with a second factor requires it of all members, and takes it back", async () => {
+test("an owner with a second factor requires one of all members, and ends the requirement", async () => {
   await using place = await open();
   const { api, clock, account, org } = place;
   const { key } = await withTotp(api, clock, account);
@@ -41,7 +41,7 @@ test("an owner with a second factor requires it of all members, and takes it bac
   ]);
 });
 
-test("an owner without a factor, an admin, and a key may not", async () => {
+test("refuses an owner without a factor, an admin and a key", async () => {
   await using place = await open();
   const { api, clock, account, org } = place;
   const { sessionToken } = await signIn(api, account);
@@ -55,7 +55,7 @@ test("an owner without a factor, an admin, and a key may not", async () => {
   expect(await api.db.sql`select 1 from organizations where require_second_factor`).toHaveLength(0);
 });
 
-test("the factor must be recent", async () => {
+test("requires a recently used factor", async () => {
   await using place = await open();
   const { api, clock, account, org } = place;
   const { key } = await withTotp(api, clock, account);
@@ -63,7 +63,7 @@ test("the factor must be recent", async () => {
   expect(await set(api, org.slug, key, true)).toBe("403 SECOND_FACTOR_REQUIRED");
 });
 
-test("who adds a factor comes in again; who removes the last one is out", async () => {
+test("members who add a factor regain access, and members who remove their last factor lose it", async () => {
   await using place = await open();
   const { api, clock, account, org } = place;
   await api.db.sql`update organizations set require_second_factor = true where id = ${org.id}`;
@@ -74,7 +74,7 @@ test("who adds a factor comes in again; who removes the last one is out", async 
   expect(await statusOf()).toBe(403);
 });
 
-test("an owner who becomes an admin meanwhile changes nothing", async () => {
+test("an owner who becomes an admin during the request changes nothing", async () => {
   await using place = await open();
   const { api, clock, account, org } = place;
   const { key } = await withTotp(api, clock, account);

@@ -3,21 +3,21 @@ import { hashPassword } from "../../../../../api/accounts/password_rules.ts";
 import { PasswordQueue } from "../../../../../api/accounts/sign_in/sign_in_resources.ts";
 import { ApiError } from "../../../../../shared/errors.ts";
 
-/** Cheap, so that the test is about the queue. */
+/** A cheap hash, because these tests are about the queue. */
 const CHEAP_HASH = await Bun.password.hash("right", { algorithm: "argon2id", memoryCost: 8, timeCost: 1 });
 
-test("verifies and hashes as passwords are", async () => {
+test("verifies and hashes passwords", async () => {
   const queue = new PasswordQueue();
   const hash = await queue.hash("right");
   expect(await queue.verify("right", hash, { isFirst: true })).toBe(true);
   expect(await queue.verify("wrong", hash, { isFirst: false })).toBe(false);
 });
 
-test("verifies a limited number at a time, queues some, and rejects the rest with Retry-After", async () => {
+test("verifies a limited number at once, queues some and rejects the rest with Retry-After", async () => {
   const queue = new PasswordQueue();
   const hash = await hashPassword("right");
   const asked = Array.from({ length: 80 }, () => queue.verify("right", CHEAP_HASH, { isFirst: false }));
-  // Known networks have places of their own, ahead of the others.
+  // Verifications for known networks have their own places in the queue and run first.
   const owner = queue.verify("right", hash, { isFirst: true });
   const responses = await Promise.allSettled(asked);
   const refused = responses.filter((response) => response.status === "rejected");
@@ -43,7 +43,7 @@ test("serves known networks first", async () => {
   expect(order.indexOf("owner")).toBeLessThan(5);
 });
 
-test("a verification that fails frees its place", async () => {
+test("a failed verification frees its place", async () => {
   const queue = new PasswordQueue();
   const broken = Array.from({ length: 10 }, () => queue.verify("right", "no hash", { isFirst: false }));
   for (const { status } of await Promise.allSettled(broken)) expect(status).toBe("rejected");
