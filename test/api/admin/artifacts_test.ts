@@ -1,4 +1,4 @@
-/** `artifacts adopt`. */
+/** The command `artifacts adopt`. */
 import { expect, test } from "bun:test";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -9,7 +9,7 @@ import { readArtifactOwner } from "../../../shared/artifacts/owner.ts";
 import { runCommand, runJson } from "../../helpers/accounts/admin.ts";
 import { openTestDatabase } from "../../helpers/postgres/database.ts";
 
-test("artifacts adopt makes this database the owner, names the previous one, and writes an audit entry", async () => {
+test("artifacts adopt makes this database the owner, names the previous owner and writes an audit entry", async () => {
   await using db = await openTestDatabase();
   await using other = await openTestDatabase();
   const directory = await mkdtemp(join(tmpdir(), "ulr-adopt-"));
@@ -40,7 +40,7 @@ test("artifacts adopt makes this database the owner, names the previous one, and
   await rm(directory, { recursive: true });
 });
 
-test("artifacts adopt reports an error of the storage, and then adopts nothing", async () => {
+test("artifacts adopt reports a storage error and adopts nothing", async () => {
   await using db = await openTestDatabase();
   const directory = await mkdtemp(join(tmpdir(), "ulr-adopt-"));
   const path = join(directory, "file");

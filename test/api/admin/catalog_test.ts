@@ -22,7 +22,7 @@ async function listAudit(sql: Pool): Promise<string[]> {
   return rows.map(({ action, subjectId }) => `${action} ${subjectId}`);
 }
 
-test("catalog held lists what waits; accept and reject decide about one model or everything", async () => {
+test("catalog held lists held changes, and accept and reject decide about one model or all", async () => {
   await using db = await openTestDatabase();
   const { sql, url } = db;
   expect((await runCommand(url, ["catalog", "held"])).out).toBe("No price waits.\n");
@@ -52,7 +52,7 @@ test("catalog held lists what waits; accept and reject decide about one model or
     ["b", true],
     ["c", false],
   ]);
-  // The last decision counts, even for a rejected change.
+  // The last decision applies, even to a change that was rejected before.
   expect(await runJson(url, ["catalog", "accept", "--all"])).toMatchObject({ models: ["acme/b", "acme/c"] });
   expect(await readInputs(sql)).toEqual({ b: 0, c: 0, "x/a": 0 });
   expect((await runCommand(url, ["catalog", "accept", "--all"])).out).toBe("Nothing waits.\n");
@@ -65,7 +65,7 @@ test("catalog held lists what waits; accept and reject decide about one model or
   expect(changes).toHaveLength(6);
 });
 
-test("catalog accept --all lets the next sync take a document that waits; reject keeps it out", async () => {
+test("catalog accept --all lets the next sync apply a held document, and reject keeps it out", async () => {
   await using db = await openTestDatabase();
   const { sql, url } = db;
   const many = Object.fromEntries(Array.from({ length: 20 }, (_, n) => [`m${n}`, {}]));
@@ -97,7 +97,7 @@ test("catalog accept --all lets the next sync take a document that waits; reject
   expect(await sync(sql, few)).toMatchObject({ outcome: "changed", counts: { gone: 20 } });
 });
 
-test("catalog accept --document and reject --document leave held prices as they are", async () => {
+test("catalog accept --document and reject --document do not change held prices", async () => {
   await using db = await openTestDatabase();
   const { sql, url } = db;
   const many = Object.fromEntries(Array.from({ length: 20 }, (_, n) => [`m${n}`, {}]));

@@ -6,7 +6,7 @@ import { openTestDatabase } from "../../helpers/postgres/database.ts";
 
 const INSTANT = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/;
 
-test("key create shows a key once and stores its hash", async () => {
+test("key create prints a key once and stores its hash", async () => {
   await using db = await openTestDatabase();
   await createUser(db.url, "ann");
   const expires = "2100-01-31T12:00:00+02:00";
@@ -24,7 +24,7 @@ test("key create shows a key once and stores its hash", async () => {
   expect(JSON.stringify(logged)).not.toContain(key.key);
 });
 
-test("key create defaults to kind user and scope write, and binds members only", async () => {
+test("key create defaults to kind user and scope write, and binds keys only to organizations of the user", async () => {
   await using db = await openTestDatabase();
   await createUser(db.url, "ann");
   await runJson(db.url, ["org", "create", "--slug", "acme", "--name", "Acme"]);
@@ -40,7 +40,7 @@ test("key create defaults to kind user and scope write, and binds members only",
   );
 });
 
-test("key create makes a key that is over already, and says so", async () => {
+test("key create creates an expired key and says that it has expired", async () => {
   await using db = await openTestDatabase();
   await createUser(db.url, "ann");
   const words = ["key", "create", "--user", "ann", "--expires", "2020-01-01"];
@@ -51,7 +51,7 @@ test("key create makes a key that is over already, and says so", async () => {
   ]);
 });
 
-test("key create takes names and times as POST /auth/keys does", async () => {
+test("key create accepts the same names and times as POST /auth/keys", async () => {
   await using db = await openTestDatabase();
   await createUser(db.url, "ann");
   const create = async (...flags: string[]) => {
@@ -82,7 +82,7 @@ test("key revoke prints the time, and the same time when repeated", async () => 
   expect(await runFailing(db.url, ["key", "revoke", "--id", crypto.randomUUID()])).toContain("not found");
 });
 
-test("the 101st live key is refused on the command line too", async () => {
+test("the 101st live key is also refused on the command line", async () => {
   await using api = await openTestApp();
   const { user } = await api.make.person();
   for (let made = 1; made < 100; made += 1) await api.make.key({ userId: user.id });
@@ -90,7 +90,7 @@ test("the 101st live key is refused on the command line too", async () => {
   expect([exitCode, err]).toEqual([1, expect.stringContaining("has 100 API keys, the maximum")]);
 });
 
-test("key list is newest first", async () => {
+test("key list sorts keys newest first", async () => {
   await using api = await openTestApp();
   const { user, keyId } = await api.make.person();
   const key = await api.make.key({ userId: user.id });

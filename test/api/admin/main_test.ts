@@ -1,10 +1,10 @@
-/** The command line as a process. */
+/** The command line, run as a process. */
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { runCommand } from "../../helpers/process/command.ts";
 import { ROOT } from "../../workspace/source_files.ts";
 
-/** Runs a script of bash in which `admin` is the command line. */
+/** Runs a bash script in which `admin` is the command line. */
 function runScript(script: string) {
   const admin = `${process.execPath} ${join(ROOT, "api/admin/main.ts")}`;
   return runCommand(["bash", "-c", `admin() { ${admin} "$@"; }; ${script}`]);
@@ -13,16 +13,16 @@ function runScript(script: string) {
 test.each([
   ["--help", 0],
   ["nonsense --json", 2],
-])("admin %s ends quietly if its reader has enough, with its own exit code", async (words, exitCode) => {
+])("admin %s exits silently with its own exit code if its reader closes the pipe", async (words, exitCode) => {
   for (const pipe of ["|", "|&"]) {
-    // The reader is gone before the process writes.
+    // The reader exits before the process writes.
     const run = await runScript(`admin ${words} ${pipe} true; exit "\${PIPESTATUS[0]}"`);
     expect([pipe, run.exitCode]).toEqual([pipe, exitCode]);
     expect(run.stderr).not.toContain("EPIPE");
   }
 });
 
-test("a result that cannot be written is a failure of one line", async () => {
+test("a result that cannot be written is reported in one line", async () => {
   const run = await runScript("admin --help > /dev/full");
   expect(run.stderr).toMatch(/^Cannot print the result: ENOSPC[^\n]*\n$/);
   expect(run.exitCode).toBe(1);

@@ -10,7 +10,7 @@ async function listActions(sql: Pool): Promise<string[]> {
   return rows.map((row) => row.action);
 }
 
-test("member add gives a role, again changes it, and member remove ends it", async () => {
+test("member add gives a role or changes it, and member remove removes the member", async () => {
   await using db = await openTestDatabase();
   await createUser(db.url, "ann");
   await runJson(db.url, ["org", "create", "--slug", "acme", "--name", "Acme"]);
@@ -34,7 +34,7 @@ test("member add gives a role, again changes it, and member remove ends it", asy
   ]);
 });
 
-test("member add changes the role of somebody who is accepting an invitation", async () => {
+test("member add changes the role of a user who is concurrently accepting an invitation", async () => {
   await using db = await openTestDatabase();
   await createUser(db.url, "ann");
   await runJson(db.url, ["org", "create", "--slug", "acme", "--name", "Acme"]);
@@ -54,7 +54,7 @@ test("member add changes the role of somebody who is accepting an invitation", a
   expect((await listActions(db.sql)).at(-1)).toBe("member.update");
 });
 
-test("the last owner can neither be removed nor get another role, not even in a personal organization", async () => {
+test("the last owner cannot be removed or get another role, including in a personal organization", async () => {
   await using db = await openTestDatabase();
   for (const name of ["ann", "bob"]) await createUser(db.url, name);
   await runJson(db.url, ["org", "create", "--slug", "acme", "--name", "Acme"]);
@@ -75,7 +75,7 @@ test("the last owner can neither be removed nor get another role, not even in a 
   await runJson(db.url, member("remove", "acme", "ann"));
 });
 
-test("member add notes that an organization has no owner yet", async () => {
+test("member add notes that an organization has no owner", async () => {
   await using db = await openTestDatabase();
   await createUser(db.url, "ann");
   await runJson(db.url, ["org", "create", "--slug", "acme", "--name", "Acme"]);

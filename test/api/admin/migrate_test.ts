@@ -1,4 +1,4 @@
-/** `migrate` as operators see it: its report of what it did, what exists and what is missing. */
+/** The output of `migrate`: applied migrations, their status and missing privileges. */
 import { expect, test } from "bun:test";
 import { readMigrations } from "../../../sql/migration_files.ts";
 import { runCommand, runJson } from "../../helpers/accounts/admin.ts";
@@ -7,14 +7,14 @@ import { openTestDatabase, type TestDatabase } from "../../helpers/postgres/data
 
 const LATER = "99990101000000_later";
 
-/** Deletes a migration's record, as if it were not applied. */
+/** Deletes the last migration's record, as if it had not been applied. Returns its name. */
 async function takeLast(db: TestDatabase): Promise<string> {
   const [row] = await db.owner<{ name: string }[]>`
     delete from schema_migrations where name = (select max(name) from schema_migrations) returning name`;
   return row?.name ?? "";
 }
 
-test("migrate from an older release applies nothing, and does not fail", async () => {
+test("migrate from an older release applies nothing and does not fail", async () => {
   await using db = await openTestDatabase();
   await db.owner`insert into schema_migrations (name, checksum) values (${LATER}, 'x')`;
   expect(await runCommand(db.ownerUrl, ["migrate"])).toMatchObject({
@@ -23,7 +23,7 @@ test("migrate from an older release applies nothing, and does not fail", async (
   });
 });
 
-test("migrate of a new database prints a line for every tenth migration, and of an older one for each", async () => {
+test("migrate prints every tenth migration of a new database and every migration of an older one", async () => {
   await using db = await openTestDatabase();
   await db.owner.unsafe("drop schema public cascade; create schema public");
   const linesOf = async () => {
@@ -36,7 +36,7 @@ test("migrate of a new database prints a line for every tenth migration, and of 
     (index + 1) % 10 === 0 ? [`Applied ${index + 1} of ${names.length}: ${name}`] : [],
   );
   expect(await linesOf()).toEqual(tens);
-  // Its statement can be repeated.
+  // This migration's statement can run twice.
   const repeatable = "20261126070000_audit_log__subject_idx__drop";
   await db.owner`delete from schema_migrations where name = ${repeatable}`;
   expect(await linesOf()).toEqual([`Applied 1 of 1: ${repeatable}`]);
@@ -55,12 +55,12 @@ test("migrate --status lists applied, pending and unknown migrations, and change
   expect(out).toMatch(new RegExp(`^pending +${pending}$`, "m"));
 });
 
-test("migrate --check finds nothing missing for the owner", async () => {
+test("migrate --check finds no missing privileges for the owner", async () => {
   await using db = await openTestDatabase();
   expect(await runJson(db.ownerUrl, ["migrate", "--check"])).toEqual({ problems: [] });
 });
 
-test("migrate --check says what a role lacks that does not own the tables", async () => {
+test("migrate --check lists the missing privileges of a role that does not own the tables", async () => {
   await using db = await openTestDatabase();
   await db.owner`drop schema pgboss cascade`;
   const [{ name }] = await db.sql<[{ name: string }]>`select current_database() as name`;
@@ -73,7 +73,7 @@ test("migrate --check says what a role lacks that does not own the tables", asyn
   ]);
 });
 
-test("migrate completes the catalog of an older installation, reports it, and does it only once", async () => {
+test("migrate completes the catalog of an older installation once and reports it", async () => {
   await using db = await openTestDatabase();
   await syncFrom(db.sql, {
     ...documentSource(makeDocument({ openai: { "gpt-5": { cost: { input: 2, output: 10 } } } })),

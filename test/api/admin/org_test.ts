@@ -25,7 +25,7 @@ test("org create and set-tier print the organization", async () => {
   expect(details.map((row) => row["details"])).toEqual([{ from: "free", to: "enterprise" }]);
 });
 
-test("org list is newest first", async () => {
+test("org list sorts organizations newest first", async () => {
   await using api = await openTestApp();
   await api.make.person();
   const newest = await api.make.org();
@@ -48,7 +48,7 @@ test("org update changes only the given fields", async () => {
   });
 });
 
-test("org update has the rules of PATCH /orgs/{slug}", async () => {
+test("org update applies the rules of PATCH /orgs/{slug}", async () => {
   await using api = await openTestApp();
   const { org } = await api.make.person();
   for (const website of ["javascript:alert(1)", "ftp://acme.example"]) {
@@ -64,7 +64,7 @@ test("org update has the rules of PATCH /orgs/{slug}", async () => {
   }
 });
 
-test("org restore says so if the organization is not deleted", async () => {
+test("org restore reports an organization that is not deleted", async () => {
   await using db = await openTestDatabase();
   await runJson(db.url, ["org", "create", "--slug", "acme", "--name", "Acme"]);
   const restore = () => runCommand(db.url, ["org", "restore", "--org", "acme"]);

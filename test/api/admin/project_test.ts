@@ -4,7 +4,7 @@ import { openTestApp } from "../../helpers/http/app.ts";
 import { openTestDatabase } from "../../helpers/postgres/database.ts";
 
 const UUID = /^[0-9a-f-]{36}$/;
-test("project create derives a free slug, and the owner if none is given", async () => {
+test("project create derives a free slug, and chooses an owner if none is given", async () => {
   await using db = await openTestDatabase();
   await createUser(db.url, "ann");
   const create = (name: string) => ["project", "create", "--org", "ann", "--name", name];
@@ -44,7 +44,7 @@ test("project create derives a free slug, and the owner if none is given", async
   expect(await ownerOf((await runJson(db.url, [...inAcme("Named"), "--owner", "ann"]))["slug"])).toBe("ann");
 });
 
-test("project list is newest first, with deleted projects", async () => {
+test("project list sorts projects newest first, including deleted ones", async () => {
   await using api = await openTestApp();
   const { user, org } = await api.make.person();
   const deletedAt = "2026-01-01T00:00:00.000Z";
@@ -58,7 +58,7 @@ test("project list is newest first, with deleted projects", async () => {
   ]);
 });
 
-test("project restore says so if the project is not deleted", async () => {
+test("project restore reports a project that is not deleted", async () => {
   await using db = await openTestDatabase();
   await createUser(db.url, "ann");
   await runJson(db.url, ["project", "create", "--org", "ann", "--name", "Checkout"]);

@@ -1,17 +1,18 @@
-/** `tracker check`, and `tracker distribute` without Citus (test/citus has the rest). */
+/** `tracker check`, and `tracker distribute` without Citus. test/citus/ tests it with Citus. */
 import { expect, test } from "bun:test";
 import { runCommand, runJson } from "../../helpers/accounts/admin.ts";
 import { FOREIGN_SCHEMA, moveToForeignTracker } from "../../helpers/exports/foreign_tracker.ts";
 import { openTestDatabase } from "../../helpers/postgres/database.ts";
 import { openLoginRole } from "../../helpers/postgres/login_role.ts";
 
-test("tracker check finds no difference in our own tables, nor in views over another tracker", async () => {
+test("tracker check finds no difference in our own tables or in views over another tracker", async () => {
   await using db = await openTestDatabase();
   expect(await runJson(db.url, ["tracker", "check"])).toEqual({
     schema: "public",
     kind: "tables",
     differences: [],
-    // Their owner and superusers are left out. The service itself imports rows.
+    // The owner of the tables and superusers are omitted. The service's roles can write, because the service imports
+    // rows.
     writers: ["ulr_app", "ulr_test_app"],
   });
   await moveToForeignTracker(db.owner);
@@ -26,9 +27,9 @@ test("tracker check finds no difference in our own tables, nor in views over ano
   });
 });
 
-test("tracker check finds no difference in partitioned tables, but a trigger that misses moves between partitions", async () => {
+test("tracker check accepts partitioned tables, but reports a trigger that misses moves between partitions", async () => {
   await using db = await openTestDatabase();
-  // A run with TEST_PARTITIONS has them already.
+  // With TEST_PARTITIONS, the tables are partitioned already.
   if (!process.env["TEST_PARTITIONS"]) {
     const script = new URL("../../../sql/partition_tracker_tables.sql", import.meta.url);
     await db.owner.begin(async (tx) => tx.unsafe(await Bun.file(script).text()));
@@ -82,7 +83,7 @@ test.each([
   expect(run.err.split("\n").some((line) => line.startsWith(expected))).toBe(true);
 });
 
-test("tracker check has one line for each difference", async () => {
+test("tracker check prints one line for each difference", async () => {
   await using db = await openTestDatabase();
   await db.owner.unsafe(`
     alter table issues drop column title;
@@ -103,7 +104,7 @@ test("tracker check has one line for each difference", async () => {
   ]);
 });
 
-/** Replaces the view of notes by one with the same columns over `source`. */
+/** Returns SQL that replaces the view of notes with a view of the same columns over `source`. */
 function replaceNotes(source: string, content = "x_content"): string {
   return `
     drop view acme_exports.issue_notes;
@@ -143,12 +144,12 @@ test.each([
     ["issue_notes: no index on (project_id, created_at, id)", "acme.notes: a materialized view"],
   ],
   [
-    // A lookup for which the view reads no time.
+    // The view joins a lookup table, but reads no time from it.
     `create table acme.words (word text primary key);
      ${replaceNotes("acme.t_issue_notes left join acme.words on word = x_note_type", "coalesce(word, x_content)")}`,
     [],
   ],
-])("tracker check of views after %p", async (change, expected) => {
+])("tracker check reports views after %p", async (change, expected) => {
   await using db = await openTestDatabase();
   await moveToForeignTracker(db.owner);
   await db.owner.unsafe(change);
@@ -157,7 +158,7 @@ test.each([
   expect(lines).toEqual(expected.map((start) => expect.stringContaining(start)));
 });
 
-test("tracker check says what a foreign table breaks", async () => {
+test("tracker check reports the problems of a foreign table", async () => {
   await using db = await openTestDatabase();
   await moveToForeignTracker(db.owner);
   await db.admin.unsafe(`
@@ -172,13 +173,13 @@ test("tracker check says what a foreign table breaks", async () => {
   expect([run.exitCode, run.err]).toEqual([1, expect.stringContaining("acme.notes: a foreign table")]);
 });
 
-test("tracker check says that a schema does not exist", async () => {
+test("tracker check reports a schema that does not exist", async () => {
   await using db = await openTestDatabase();
   const run = await runCommand(db.url, ["tracker", "check"], { TRACKER_SCHEMA: "nowhere" });
   expect([run.exitCode, run.err]).toEqual([1, expect.stringContaining('schema "nowhere": missing')]);
 });
 
-test("tracker distribute says in one line that there is no Citus, and changes nothing", async () => {
+test("tracker distribute reports a missing Citus in one line and changes nothing", async () => {
   await using db = await openTestDatabase();
   const run = await runCommand(db.url, ["tracker", "distribute"]);
   expect(run.exitCode).toBe(1);

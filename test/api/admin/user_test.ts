@@ -19,7 +19,7 @@ async function statusOf(api: TestApp, key: string): Promise<number> {
   return (await api.request("/api/v1/auth/me", { key })).status;
 }
 
-test("user create makes an account with a personal organization that it owns", async () => {
+test("user create creates an account that owns a personal organization", async () => {
   await using db = await openTestDatabase();
   const user = await runJson(db.url, [
     ...["user", "create", "--username", "ann", "--email", "Ann@example.com", "--password", "correct horse"],
@@ -49,7 +49,7 @@ test("user create makes an account with a personal organization that it owns", a
   expect(await listActions(db.sql)).toEqual(["user.create"]);
 });
 
-test("user create rejects a taken name or address and leaves nothing behind", async () => {
+test("user create rejects a taken name or address and leaves no rows behind", async () => {
   await using db = await openTestDatabase();
   await createUser(db.url, "ann");
   await runJson(db.url, ["org", "create", "--slug", "acme", "--name", "Acme"]);
@@ -72,7 +72,7 @@ test("user create rejects a taken name or address and leaves nothing behind", as
   expect(count?.["count"]).toBe(3);
 });
 
-test("user set-password takes the password from standard input and ends every session", async () => {
+test("user set-password reads the password from standard input and ends every session", async () => {
   await using api = await openTestApp();
   const account = await makeAccount(api);
   const { sessionToken } = await signIn(api, account);
@@ -90,7 +90,7 @@ test("user set-password takes the password from standard input and ends every se
   }
 });
 
-test("user disable refuses every credential within a second, and user enable lets them in again", async () => {
+test("user disable disables every credential within a second, and user enable enables them again", async () => {
   await using api = await openTestApp();
   const account = await makeAccount(api);
   const { sessionToken } = await signIn(api, account);

@@ -44,7 +44,7 @@ test("audit list filters by organization, actor and time, newest first", async (
 test.each([
   [["--limit", "0"], "--limit must be"],
   [["--since", "yesterday"], "--since must be ISO 8601"],
-])("audit list %p is refused as wrong usage", async (flags, message) => {
+])("audit list %p is refused as a usage error", async (flags, message) => {
   await using api = await openTestApp();
   const { exitCode, err } = await runCommand(api.db.url, ["audit", "list", ...flags]);
   expect([exitCode, err]).toEqual([2, expect.stringContaining(message)]);

@@ -8,7 +8,7 @@ import { waitFor } from "../../../helpers/wait_for.ts";
 const sync = (app: TestApp, cost: object) =>
   syncFrom(app.db.sql, documentSource(makeDocument({ acme: { "x/a": { cost } } })), { force: true });
 
-/** A model that was free for 13 hours by mistake. */
+/** Opens an app with a model that was free by mistake for 13 hours. */
 async function openMistake(): Promise<TestApp> {
   const app = await openTestApp();
   await sync(app, { input: 3, output: 15 });
@@ -41,7 +41,7 @@ async function bill(app: TestApp, item: object): Promise<string> {
   return ((await response.json()) as { data: { total: string } }).data.total;
 }
 
-test("a corrected price applies to its period, but not to what was known before the correction", async () => {
+test("a corrected price applies to its period, but not to prices known before the correction", async () => {
   await using app = await openMistake();
   const { sql, url } = app.db;
   const asOf = "2026-06-25T20:00:00Z";
@@ -62,7 +62,7 @@ test("a corrected price applies to its period, but not to what was known before 
   expect(await readCost(app, `asOf=${asOf}&knownAt=${correction?.knownFrom}`)).toMatchObject({
     cost: { input: 3 },
   });
-  // At its edges.
+  // The corrected price applies from the start to the end of its period.
   for (const [instant, input] of [
     ["2026-06-25T13:59:59.999Z", 3],
     ["2026-06-25T14:00:00.000Z", 3],
@@ -81,7 +81,7 @@ test("a corrected price applies to its period, but not to what was known before 
   expect(entry).toMatchObject({ action: "catalog.correct", subjectId: "acme/x/a", details: { value: 3 } });
 });
 
-test("the last correction applies; an unknown price is null", async () => {
+test("the last correction applies, and an unknown price is null", async () => {
   await using app = await openMistake();
   const { url } = app.db;
   const asOf = "2026-06-25T20:00:00Z";
@@ -93,14 +93,14 @@ test("the last correction applies; an unknown price is null", async () => {
   expect(correction).toMatchObject({ provider: "acme", modelId: "x/a", field: "input", value: null });
   expect(await readCost(app, `asOf=${asOf}`)).toMatchObject({ cost: null });
   expect(await readCost(app, "asOf=2026-06-25T21:00:00Z")).toMatchObject({ cost: { input: 3 } });
-  // A price that was never recorded.
+  // Corrects a price that was never recorded.
   await runJson(url, correct("--kind=tiers.200000.cacheRead", "--price=0.5", "--to=2026-06-25T15:00:00Z"));
   expect(await readCost(app, "asOf=2026-06-25T14:30:00Z")).toMatchObject({
     cost: { tiers: [{ contextOver: 200_000, cacheRead: 0.5 }] },
   });
 });
 
-test("without --to, a correction ends now if the price has not changed since", async () => {
+test("without --to, a correction ends now if the price has not changed since its start", async () => {
   await using app = await openMistake();
   const { correction } = await runJson<{ correction: { validTo: string; knownFrom: string } }>(
     app.db.url,
@@ -111,7 +111,7 @@ test("without --to, a correction ends now if the price has not changed since", a
   expect(await readCost(app, "")).toMatchObject({ cost: { input: 3 } });
 });
 
-test("prices known at a time exclude everything recorded later", async () => {
+test("prices known at a time exclude all prices recorded later", async () => {
   await using app = await openMistake();
   const knownAt = "2026-06-26T02:00:00Z";
   expect(await readCost(app, `asOf=2026-06-27T00:00:00Z&knownAt=${knownAt}`)).toMatchObject({
@@ -129,11 +129,11 @@ test("prices known at a time exclude everything recorded later", async () => {
   expect(later.status).toBe(400);
 });
 
-test("a correction that waits for a running sync ends at its price change and is known from its end on", async () => {
+test("a correction that waits for a sync ends at the sync's price change and is known after the sync", async () => {
   await using app = await openMistake();
   const { sql, url } = app.db;
   const { waiting, end, changed } = await sql.begin(async (tx) => {
-    // What a sync holds while it stores.
+    // Takes the locks that a sync holds while it stores the catalog.
     await lockTransaction(tx, "catalogSync");
     await tx`update catalog_version set number = number + 1`;
     const running = runJson<{ correction: { validTo: string; knownFrom: string } }>(
@@ -178,7 +178,7 @@ test("an invalid correction gets an error and adds nothing", async () => {
   expect(await sql`select from model_price_corrections`).toHaveLength(0);
 });
 
-test("the longest reason of a correction has 2,000 characters, emojis too", async () => {
+test("the reason of a correction has at most 2,000 characters, counting an emoji as one", async () => {
   await using app = await openMistake();
   const reason = "🙂".repeat(2000);
   expect(await runCommand(app.db.url, correct("--reason", reason))).toMatchObject({ exitCode: 0 });

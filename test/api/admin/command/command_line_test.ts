@@ -5,7 +5,7 @@ import { COMMANDS } from "../../../../api/admin/commands.ts";
 import { runCommand } from "../../../helpers/accounts/admin.ts";
 import { openTestDatabase } from "../../../helpers/postgres/database.ts";
 
-/** Nothing listens there: a command that is refused before it needs the database never notices. */
+/** No server listens on this port. Commands that fail before they connect do not notice. */
 const NOWHERE = "postgres://nobody@127.0.0.1:1/nothing";
 const USER = [
   "user",
@@ -19,7 +19,7 @@ const USER = [
 ];
 const MAIN = fileURLToPath(new URL("../../../../api/admin/main.ts", import.meta.url));
 
-test("no words print every command with its flags", async () => {
+test("a call without words prints every command with its flags", async () => {
   const { exitCode, out, err } = await runCommand(NOWHERE, []);
   expect(exitCode).toBe(0);
   expect(err).toBe("");
@@ -32,7 +32,7 @@ function longestLine(text: string): number {
   return Math.max(...text.split("\n").map((line) => line.length));
 }
 
-test("--help after a command explains its flags and no other's", async () => {
+test("--help after a command explains only its own flags", async () => {
   const { exitCode, out } = await runCommand(NOWHERE, ["key", "create", "--help"]);
   expect(exitCode).toBe(0);
   expect(out).toStartWith(
@@ -55,7 +55,7 @@ test("--help after a noun lists its commands", async () => {
   expect(out).not.toContain("org create");
 });
 
-test("`bun run migrate` prints help, and its failures are JSON with --json", async () => {
+test("`bun run migrate` prints help, and reports failures as JSON with --json", async () => {
   const help = await runCommand(NOWHERE, ["migrate", "--help"]);
   expect(help.exitCode).toBe(0);
   expect(help.out).toStartWith("Usage: bun run admin migrate [--check] [--status]\n");
@@ -114,7 +114,7 @@ test.each([
   [["key", "revoke", "--id", "ulr_secret"], "--id must be the UUID"],
   [["key", "create", "--user", "u", "--expires", "tomorrow"], "--expires must be ISO 8601"],
   [["demo", "seed", "--scale", "0"], "--scale must be a whole number"],
-])("%p is refused as wrong usage", async (words, message) => {
+])("%p is refused as a usage error", async (words, message) => {
   await using db = await openTestDatabase();
   const { exitCode, out, err } = await runCommand(db.url, words);
   expect(err).toStartWith(message);
@@ -125,20 +125,20 @@ test.each([
   else expect(out).toBe("");
 });
 
-test("a refused password is not repeated", async () => {
+test("the error for a refused password does not repeat it", async () => {
   await using db = await openTestDatabase();
   const { err } = await runCommand(db.url, [...USER.slice(0, -1), "s3cret!"]);
   expect(err).not.toContain("s3cret!");
 });
 
-test("a database that is down is reported in one line on stderr", async () => {
+test("an unreachable database is reported in one line on stderr", async () => {
   const { exitCode, out, err } = await runCommand(NOWHERE, [...USER, "--json"]);
   expect(exitCode).toBe(1);
   expect(err).toMatch(/^Cannot reach the database: [^\n]+\n$/);
   expect(JSON.parse(out)).toEqual({ error: { code: "DATABASE_UNAVAILABLE", message: err.trimEnd() } });
 });
 
-test("two URLs of different databases are refused by every command, before anything is done", async () => {
+test("every command refuses two URLs of different databases before it does anything", async () => {
   await using db = await openTestDatabase();
   await using copy = await openTestDatabase();
   for (const words of [USER, ["audit", "verify"], ["migrate"], ["migrate", "--status"]]) {
@@ -150,7 +150,7 @@ test("two URLs of different databases are refused by every command, before anyth
   expect(await db.sql`select from users`).toHaveLength(0);
 });
 
-test("a DATABASE_URL without a database is refused, even if DATABASE_DIRECT_URL has one", async () => {
+test("a DATABASE_URL without a database is refused, even if DATABASE_DIRECT_URL names one", async () => {
   await using db = await openTestDatabase();
   const missing = new URL(db.url);
   missing.pathname = "/missing";
@@ -170,7 +170,7 @@ test("the two URLs may have different roles", async () => {
   expect([exitCode, out]).toEqual([0, "Already up to date.\n"]);
 });
 
-test("a database that is behind is refused by every command but migrate", async () => {
+test("every command except migrate refuses a database with pending migrations", async () => {
   await using db = await openTestDatabase();
   await db.owner`create schema aside`;
   await db.owner`alter table schema_migrations set schema aside`;
@@ -182,13 +182,13 @@ test("a database that is behind is refused by every command but migrate", async 
   expect(JSON.parse(migrated.out)).toEqual({ applied: [] });
 });
 
-test("a missing DATABASE_URL is named", async () => {
+test("the error for a missing DATABASE_URL names it", async () => {
   const { exitCode, err } = await runCommand("", USER);
   expect(exitCode).toBe(1);
   expect(err).toStartWith("DATABASE_URL: must be set");
 });
 
-test("the process prints one JSON object, sets its exit code and ends", async () => {
+test("the process prints one JSON object, sets its exit code and exits", async () => {
   await using db = await openTestDatabase();
   const run = (words: readonly string[]) =>
     Bun.spawn([process.execPath, MAIN, ...words], {
@@ -207,7 +207,7 @@ test("the process prints one JSON object, sets its exit code and ends", async ()
   expect(await run(["user", "create"]).exited).toBe(2);
 });
 
-test("the process takes a password from standard input, without the line break", async () => {
+test("the process reads a password from standard input and removes the line break", async () => {
   await using db = await openTestDatabase();
   const child = Bun.spawn([process.execPath, MAIN, ...USER.slice(0, -2), "--json"], {
     env: { ...process.env, DATABASE_URL: db.url },

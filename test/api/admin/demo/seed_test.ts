@@ -12,13 +12,16 @@ import { seedSmallDemo } from "../../../helpers/demo.ts";
 import { openTestApp } from "../../../helpers/http/app.ts";
 import { openTestDatabase } from "../../../helpers/postgres/database.ts";
 
-/** Counts rows that break a rule; each query selects the offenders. */
+/** Counts the rows that the query selects because they break a rule. */
 async function countOffenders(sql: Pool, query: string): Promise<number> {
   const [row] = await sql.unsafe<[{ count: number }]>(`select count(*) from (${query}) offenders`);
   return row.count;
 }
 
-/** What must hold in any tracker, by the rule that is broken. Constraints of the tables hold anyway. */
+/**
+ * The rules of every tracker, each with a query for the rows that break it. Rules that the tables' constraints enforce
+ * are omitted.
+ */
 const RULES: Readonly<Record<string, string>> = {
   "an issue was seen as often as it has occurrences": `
     select i.id from issues i
@@ -76,7 +79,10 @@ const RULES: Readonly<Record<string, string>> = {
     select id from runs where created_at > now() or archived_at < created_at`,
 };
 
-/** The size of the registry; `texts` covers what is the same in every demo, `rows` everything. */
+/**
+ * Returns row counts and digests of the registry. `texts` covers the columns that are the same in every demo. `rows`
+ * covers all columns.
+ */
 async function registryDigest(sql: Pool) {
   const [row] = await sql`
     select
@@ -91,7 +97,7 @@ async function registryDigest(sql: Pool) {
   return row ?? {};
 }
 
-test("demo seed makes 20,000 believable issues and working credentials, and does nothing the second time", async () => {
+test("demo seed creates 20,000 plausible issues and working credentials, and does nothing when repeated", async () => {
   await using db = await openTestDatabase();
   const folder = await mkdtemp(join(tmpdir(), "demo-"));
   const file = join(folder, "new", "credentials.txt");
@@ -130,7 +136,7 @@ test("demo seed makes 20,000 believable issues and working credentials, and does
     ["demo-viewer", "user", null],
     ["demo-owner", "automation", null],
     ["demo-platform-admin", "user", null],
-    // The commands to start with repeat these two.
+    // The suggested first commands contain these two keys again.
     ["demo-viewer", "user", null],
     ["demo-publisher", "user", null],
   ]);
@@ -161,7 +167,7 @@ test("demo seed --if-empty does not change a database in use", async () => {
   expect(row?.["count"]).toBe(1);
 });
 
-test("demo seed --if-empty does nothing while TRACKER_SCHEMA names another schema, so that `bun run start` can go on", async () => {
+test("demo seed --if-empty does nothing if TRACKER_SCHEMA names another schema, so that `bun run start` continues", async () => {
   await using db = await openTestDatabase();
   const words = ["demo", "seed", "--if-empty"];
   expect(await runCommand(db.url, words, { TRACKER_SCHEMA: "acme_exports" })).toEqual({
@@ -173,10 +179,10 @@ test("demo seed --if-empty does nothing while TRACKER_SCHEMA names another schem
   expect(row?.["count"]).toBe(0);
 });
 
-test("demo seed resumes where a seed was cut off", async () => {
+test("demo seed resumes an interrupted seed", async () => {
   await using db = await openTestDatabase();
   await seedSmallDemo(db.sql);
-  // As after a kill: no registry, two projects without rows, no mark of completion, no keys.
+  // Recreates the state after a killed seed: no registry, two projects without rows, no audit entry and no keys.
   const { versions, lines, forks, texts } = await registryDigest(db.sql);
   await db.owner`truncate definition_lines cascade`;
   const [cut] = await db.sql`
@@ -202,7 +208,7 @@ test("demo seed resumes where a seed was cut off", async () => {
   expect(row).toMatchObject({ issues: 200, keys: 5, users: 6 });
 });
 
-test("demo seed --scale loads every project as often, and new changes of status come after all of them", async () => {
+test("demo seed --scale loads every project several times, and new status changes get higher numbers", async () => {
   await using db = await openTestDatabase();
   const { projects } = (await seedSmallDemo(db.sql, 3)) as { projects: { name: string; slug: string }[] };
   expect(projects.slice(6, 9).map(({ name, slug }) => [name, slug])).toEqual([
@@ -223,7 +229,7 @@ interface Credentials {
   keys: Readonly<Record<"owner" | "viewer" | "publisher", string>>;
 }
 
-test("the demo's registry shows something wherever one looks", async () => {
+test("the demo's registry has content for every kind of request", async () => {
   await using api = await openTestApp();
   const { credentials } = (await seedSmallDemo(api.db.sql)) as { credentials: Credentials };
   const outsider = null;

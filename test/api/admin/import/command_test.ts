@@ -45,13 +45,13 @@ async function readCsv(sql: Pool, projectId: string, dataset: ExportDatasetName)
   }
 }
 
-test("import keeps every value: another export is the same, byte for byte", async () => {
+test("import keeps every value, so a new export is the same byte for byte", async () => {
   await using place = await openImportPlace();
   const { sql } = place.db;
   const project = { id: crypto.randomUUID(), name: "Kept" };
   await writeZip(place.file("first.zip"), bundleEntries(project, sampleRows(project.id)));
   expect(await place.import(place.file("first.zip"))).toMatchObject({ exitCode: 0, err: "" });
-  // Values that JavaScript cannot represent, created by PostgreSQL.
+  // PostgreSQL creates these values, because JavaScript cannot represent them.
   await sql`
     update analysis_records
     set record_data = '{"n": 12345678901234567890.10, "e": 1E-30, "esc": "a\\\\b\\u001f\\"", "nul": null, "b": "\\u2028"}'`;
@@ -64,7 +64,7 @@ test("import keeps every value: another export is the same, byte for byte", asyn
   expect(await other.import(place.file("second.zip"))).toMatchObject({ exitCode: 0 });
   await writeProjectBundle(other.file("third.zip"), { sql: other.db.sql, project });
   expect(await readEntries(other.file("third.zip"))).toEqual(await readEntries(place.file("second.zip")));
-  // JSON null is imported as null, which is the same in CSV.
+  // JSON null is imported as SQL null. Both are the same in CSV.
   for (const dataset of EXPORT_DATASET_NAMES) {
     const [before, after] = [
       await readCsv(sql, project.id, dataset),
@@ -75,7 +75,7 @@ test("import keeps every value: another export is the same, byte for byte", asyn
   }
 });
 
-test("import prints the rows of every dataset and makes the project with an owner of the organization", async () => {
+test("import prints the rows of every dataset and creates the project with an owner from the organization", async () => {
   await using place = await openImportPlace();
   const project = { id: crypto.randomUUID(), name: "Crème Brûlée" };
   await writeZip(place.file("a.zip"), bundleEntries(project, sampleRows(project.id)));
@@ -97,7 +97,7 @@ test("import prints the rows of every dataset and makes the project with an owne
   expect(audit).toMatchObject({ subjectId: project.id, details: { name: project.name, insertedRows: 8 } });
 });
 
-test("import keeps a seq that JavaScript cannot distinguish from its neighbors, and continues counting from it", async () => {
+test("import keeps a seq beyond JavaScript's precision and continues the sequence after it", async () => {
   await using place = await openImportPlace();
   const { sql } = place.db;
   const project = { id: crypto.randomUUID(), name: "Far" };
@@ -113,7 +113,7 @@ test("import keeps a seq that JavaScript cannot distinguish from its neighbors, 
   expect(row).toEqual({ next: "9007199254740994" });
 });
 
-test("import treats the very first seq as taken", async () => {
+test("import advances the sequence past a seq of 1", async () => {
   await using place = await openImportPlace();
   const project = { id: crypto.randomUUID(), name: "First" };
   const rows = sampleRows(project.id);
@@ -124,7 +124,7 @@ test("import treats the very first seq as taken", async () => {
   expect(row).toEqual({ next: 2 });
 });
 
-test("import takes a row for the same when JSON null is there and an export has said null", async () => {
+test("import treats an existing JSON null and an exported null as the same value", async () => {
   await using place = await openImportPlace();
   const { sql } = place.db;
   const project = { id: crypto.randomUUID(), name: "Null" };
@@ -137,7 +137,7 @@ test("import takes a row for the same when JSON null is there and an export has 
   expect((await place.import(place.file("b.zip"))).err).toContain("already exists with different content");
 });
 
-test("import skips rows that are there already and adds those that are not", async () => {
+test("import skips existing rows and adds new ones", async () => {
   await using place = await openImportPlace();
   const project = { id: crypto.randomUUID(), name: "Grows" };
   const rows = sampleRows(project.id);
@@ -152,13 +152,13 @@ test("import skips rows that are there already and adds those that are not", asy
   expect(row).toMatchObject({ notes: 2, name: "Grows" });
 });
 
-test("import refuses a row that is there with other content, and writes nothing of the project", async () => {
+test("import refuses a row that exists with different content, and writes nothing of the project", async () => {
   await using place = await openImportPlace();
   const project = { id: crypto.randomUUID(), name: "Conflict" };
   const rows = sampleRows(project.id);
   await writeZip(place.file("a.zip"), bundleEntries(project, rows));
   await place.import(place.file("a.zip"));
-  // 1.0 and 1.00 are the same number but not the same export.
+  // 1.0 and 1.00 are equal numbers, but their exported texts differ.
   for (const recordData of [{ deep: [{ a: 0 }] }, { deep: "[{a: null}]" }]) {
     const [record] = rows["analysis-records"];
     const changed = { ...rows, "analysis-records": [{ ...record, recordData }] };
@@ -172,7 +172,7 @@ test("import refuses a row that is there with other content, and writes nothing 
   expect(row?.["count"]).toBe(1);
 });
 
-test("import takes projects one by one: those before a failure stay", async () => {
+test("import commits projects one by one, so projects before a failure remain", async () => {
   await using place = await openImportPlace();
   const [good, bad] = [crypto.randomUUID(), crypto.randomUUID()];
   const spoilt = sampleRows(bad);
@@ -191,13 +191,13 @@ test("import takes projects one by one: those before a failure stay", async () =
   expect(projects.map((row) => row["id"])).toEqual([good]);
 });
 
-test("two imports of a project at the same time: the second one finds the rows of the first", async () => {
+test("of two concurrent imports of a project, the second finds the rows of the first", async () => {
   await using place = await openImportPlace();
   const { sql } = place.db;
   const project = { id: crypto.randomUUID(), name: "Twice" };
   await writeZip(place.file("a.zip"), bundleEntries(project, sampleRows(project.id)));
   const imports = await sql.begin(async (tx) => {
-    // Neither can end before both have begun.
+    // The lock keeps either import from finishing before both have started.
     await tx`lock table occurrences in access exclusive mode`;
     const running = ["a.zip", "a.zip"].map((name) => place.import(place.file(name)));
     await waitFor(async () => {
@@ -214,13 +214,13 @@ test("two imports of a project at the same time: the second one finds the rows o
   expect(await countTrackerRows(place)).toBe(3);
 });
 
-test("import says so when the connection is lost, and ends", async () => {
+test("import reports a lost connection and exits", async () => {
   await using place = await openImportPlace();
   const { sql } = place.db;
   const project = { id: crypto.randomUUID(), name: "Lost" };
   await writeZip(place.file("a.zip"), bundleEntries(project, sampleRows(project.id)));
   const imported = await sql.begin(async (tx) => {
-    // The import must wait for this lock, which gives time to interrupt it.
+    // The import waits for this lock, so there is time to interrupt it.
     await tx`lock table occurrences in access exclusive mode`;
     const running = place.import(place.file("a.zip"));
     const isCut = async (): Promise<boolean> => {
@@ -238,7 +238,7 @@ test("import says so when the connection is lost, and ends", async () => {
   expect(await countTrackerRows(place)).toBe(0);
 });
 
-test("import refuses a seq that would leave other projects no values", async () => {
+test("import refuses a seq that would leave no values for other projects", async () => {
   await using place = await openImportPlace();
   const project = { id: crypto.randomUUID(), name: "Greedy" };
   const rows = sampleRows(project.id);

@@ -17,7 +17,7 @@ function reasonFor(manifest: unknown, names: ReadonlySet<string> = entryNames): 
   return plan.ok ? "none" : plan.reason;
 }
 
-test("planImport() takes a manifest with row counts only", () => {
+test("planImport() accepts a manifest with only row counts", () => {
   const plan = planImport(JSON.stringify(bundle), entryNames);
   expect(plan).toMatchObject({ ok: true, projects: [{ id: ID.toLowerCase(), name: "P" }] });
   expect(plan.ok && plan.projects[0]?.files["status-history"]).toEqual({
@@ -28,7 +28,7 @@ test("planImport() takes a manifest with row counts only", () => {
   });
 });
 
-test("planImport() takes project names of up to 200 characters, an emoji counted once", () => {
+test("planImport() accepts project names of up to 200 characters, counting an emoji as one", () => {
   const named = (name: string) => reasonFor({ ...bundle, project: { id: ID, name } });
   expect(named("😀".repeat(200))).toBe("none");
   expect(named("😀".repeat(201))).toContain("must have at most 200 characters");
@@ -43,7 +43,7 @@ test("planImport() looks for a project's entries in its directory", () => {
   expect(reasonFor(manifest)).toBe('entry "P__0f8fad5b/issues.ndjson" is missing');
 });
 
-test("planImport() says that an increment is one, of a project and of an organization", () => {
+test("planImport() reports increments of a project and of an organization", () => {
   const increment = { ...bundle, since: "2025-12-31T00:00:00.000Z", deleted: { name: "deleted.ndjson" } };
   const names = new Set([...entryNames, "deleted.ndjson"]);
   expect(reasonFor(increment, names)).toContain("it is an increment");
@@ -61,7 +61,7 @@ test.each(["..", ".", "a/b", "a\\b", "", "a\u0000b"])(
   },
 );
 
-test("planImport() refuses manifests it would misread", () => {
+test("planImport() refuses manifests that it would misread", () => {
   expect(reasonFor({ ...bundle, schemaVersion: 2 })).toContain("schemaVersion 2");
   expect(reasonFor({ ...bundle, project: { id: "1", name: "P" } })).toContain("not a UUID");
   expect(reasonFor({ ...bundle, project: { id: ID, name: "\u202egnp.exe" } })).toContain(

@@ -31,7 +31,7 @@ test.each([
   `{"id":"${ID.toUpperCase()}"}`,
   '{"at":"2026-01-01T00:00:00Z"}',
   '{"at":"2026-01-01T05:30:00.1+05:30"}',
-])("a row that comes out as it went in is right: %s", (line) => {
+])("a row that would be exported with the same values is accepted: %s", (line) => {
   expect(check(line)).toBeNull();
 });
 
@@ -67,11 +67,11 @@ test.each([
   ["[]", "it is not a JSON object"],
   ["null", "it is not a JSON object"],
   ['{"text":', "it is not a JSON object"],
-])("any other is not: %s", (line, reason) => {
+])("a row that would be exported with other values is refused: %s", (line, reason) => {
   expect(check(line)).toStartWith(reason);
 });
 
-test("JSON may be anything that PostgreSQL can store", () => {
+test("JSON columns accept anything that PostgreSQL can store", () => {
   for (const data of ["5", '"now"', "null", "[{}]", '{"a":{"b":[1.50]}}', '"\\\\ud800"']) {
     expect(checkJson(`{"data":${data}}`)).toBeNull();
   }

@@ -10,7 +10,7 @@ async function openFolder() {
   return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true }) };
 }
 
-/** Reads an entry to its end. */
+/** Reads a whole entry as text. */
 async function readEntry(path: string, name: string): Promise<string> {
   const entry = (await openZipFile(path)).get(name);
   if (!entry) throw new Error(`Cannot read "${name}": there is no such entry`);
@@ -40,7 +40,7 @@ test("openZipFile() rejects damaged content", async () => {
   await expect(readEntry(path, "one.txt")).rejects.toThrow(/^entry "one.txt"/);
 });
 
-test("openZipFile() refuses to unpack a bomb", async () => {
+test("openZipFile() refuses to unpack a ZIP bomb", async () => {
   await using folder = await openFolder();
   const path = join(folder.path, "a.zip");
   await writeZip(path, { "bomb.ndjson": new Uint8Array(80 * 1024 * 1024) });

@@ -5,7 +5,7 @@ import { Clock, withTotp } from "../../../helpers/accounts/factors.ts";
 import { openTestApp } from "../../../helpers/http/app.ts";
 import { commitDuring } from "../../../helpers/postgres/waiting_sessions.ts";
 
-test("user remove-factors removes everything, ends the sessions, and tells the user", async () => {
+test("user remove-factors removes all factors, ends the sessions and notifies the user", async () => {
   const clock = new Clock();
   await using api = await openTestApp({ now: clock.now });
   const { account, key } = await withTotp(api, clock, await makeAccount(api));
@@ -42,7 +42,7 @@ test("user remove-factors also removes a factor that is being added", async () =
   expect(await api.db.sql`select from second_factors`).toHaveLength(0);
 });
 
-test("session create makes a session that counts as proven for a user with a factor", async () => {
+test("session create creates a session that counts as verified for a user with a factor", async () => {
   const clock = new Clock();
   await using api = await openTestApp({ now: clock.now });
   const { account } = await withTotp(api, clock, await makeAccount(api));

@@ -3,7 +3,7 @@ import { insertTotpFactor } from "../../../../sql/accounts/second_factors.ts";
 import { runCommand, runJson } from "../../../helpers/accounts/admin.ts";
 import { openTestApp } from "../../../helpers/http/app.ts";
 
-test("user list and user show tell what there is of accounts, and no secret", async () => {
+test("user list and user show print accounts without secrets", async () => {
   await using api = await openTestApp();
   const { user, org, personalOrg, keyId } = await api.make.person({ role: "publisher" });
   const session = await api.make.session({ userId: user.id });

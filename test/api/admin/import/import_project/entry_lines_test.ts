@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import fc from "fast-check";
 import { readLines } from "../../../../../api/admin/import/import_project.ts";
 
-/** Reads text that comes in these parts. */
+/** Reads text that arrives in these parts. */
 async function read(parts: readonly string[], maxLineBytes = 1000) {
   async function* content() {
     for (const part of parts) yield Buffer.from(part);
@@ -13,13 +13,13 @@ async function read(parts: readonly string[], maxLineBytes = 1000) {
   return { lines: lines.flat(), meter };
 }
 
-test("readLines() reads and measures the same however the text is cut", async () => {
+test("readLines() returns and measures the same lines for any chunks", async () => {
   const text = fc.string({ unit: fc.constantFrom("a", "\n", "é", "🚀") });
   await fc.assert(
     fc.asyncProperty(fc.array(text), async (parts) => {
       const whole = parts.join("");
       const lines = whole.split("\n");
-      // Nothing follows the last line feed.
+      // No line follows the last line feed.
       if (lines.at(-1) === "") lines.pop();
       expect(await read(parts)).toEqual({
         lines,
@@ -34,7 +34,7 @@ test("readLines() reads and measures the same however the text is cut", async ()
 });
 
 test.each([1, 2, 3, 7, 1000])(
-  "readLines() reads characters that are cut, in chunks of %p bytes",
+  "readLines() joins characters that are split across chunks of %p bytes",
   async (size) => {
     const bytes = Buffer.from("first\n\nthird, with é and 🚀\nlast, without an end");
     async function* content() {
@@ -46,7 +46,7 @@ test.each([1, 2, 3, 7, 1000])(
   },
 );
 
-test("readLines() reads a line that is not UTF-8 as an empty one", async () => {
+test("readLines() returns an empty line for a line that is not UTF-8", async () => {
   async function* content() {
     yield Buffer.from('{"a": "é"}\n');
     yield Buffer.from('{"a": "é"}\n{}', "latin1");
@@ -56,7 +56,7 @@ test("readLines() reads a line that is not UTF-8 as an empty one", async () => {
   expect(lines.flat()).toEqual(['{"a": "é"}', "", "{}"]);
 });
 
-test("readLines() refuses a line that is too long, wherever it is cut", async () => {
+test("readLines() refuses a line that is too long, in one chunk or several", async () => {
   await expect(read(["ok\n123456", "78901\n"], 10)).rejects.toThrow("Cannot read line 2");
   await expect(read(["ok\n12345678901\nok\n"], 10)).rejects.toThrow("Cannot read line 2");
   expect((await read(["1234567890\n", "1234567890"], 10)).lines).toHaveLength(2);

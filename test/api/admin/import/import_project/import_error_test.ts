@@ -43,7 +43,7 @@ test.each<[string, (rows: ReturnType<typeof sampleRows>) => void, RegExp]>([
     ({ issues: [row] }) => Object.assign(row ?? {}, { mood: "bad" }),
     /^issues: line 1: unknown column "mood"$/,
   ],
-])("import refuses %s and leaves nothing behind", async (_, spoil, reason) => {
+])("import refuses %s and leaves no rows behind", async (_, spoil, reason) => {
   await using place = await openImportPlace();
   const project = { id: crypto.randomUUID(), name: "Spoilt" };
   const rows = sampleRows(project.id);
@@ -98,7 +98,7 @@ test.each<[string, object, string]>([
   ["a text that is an object", { title: { a: 1 } }, "title must be a string"],
   ["an id without hyphens", { authorId: "0".repeat(32) }, "authorId must be a UUID, or null"],
   ["NUL", { title: "a\0b" }, "title contains a character that PostgreSQL cannot store"],
-])("import refuses a row with %s, which no export writes", async (_, values, reason) => {
+])("import refuses a row with %s, which no export contains", async (_, values, reason) => {
   await using place = await openImportPlace();
   const project = { id: crypto.randomUUID(), name: "Values" };
   const rows = sampleRows(project.id);
@@ -202,7 +202,7 @@ test.each<[string, (entries: Record<string, string>) => void, string]>([
   expect(await countTrackerRows(place)).toBe(0);
 });
 
-test("import refuses a file that is cut short, no ZIP, or not there", async () => {
+test("import refuses a file that is truncated, not a ZIP or missing", async () => {
   await using place = await openImportPlace();
   const project = { id: crypto.randomUUID(), name: "Cut" };
   await writeZip(place.file("whole.zip"), bundleEntries(project, sampleRows(project.id)));
