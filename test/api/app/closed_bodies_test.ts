@@ -1,4 +1,4 @@
-/** Bodies with unknown fields: refused everywhere, with the name of the field that was probably meant. */
+/** Every operation refuses bodies with unknown fields and suggests the intended field. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { OpenApiDocument } from "../../../api/openapi/types.ts";
 import { agentYaml } from "../../helpers/definitions/definitions.ts";
@@ -37,7 +37,7 @@ function bodySchemaOf({ operation }: DescribedOperation): Schema | null {
   return schema ? resolved(schema) : null;
 }
 
-/** Every object schema in a schema, by its place. */
+/** Returns every object schema within a schema, with its path. */
 function objectsIn(given: Schema, place = "body"): [string, Schema][] {
   const schema = resolved(given);
   const members = Object.entries((schema["properties"] ?? {}) as Record<string, Schema>);
@@ -65,7 +65,7 @@ async function countWrites(): Promise<unknown> {
 }
 
 describe("every operation with a body", () => {
-  test("describes an object that is closed, and so is every object in it", () => {
+  test("describes a closed object whose nested objects are closed too", () => {
     const bodies = writes.flatMap((operation) => {
       const schema = bodySchemaOf(operation);
       return schema ? objectsIn(schema, operation.name) : [];
@@ -76,7 +76,7 @@ describe("every operation with a body", () => {
     }
   });
 
-  test("refuses a misspelled field with the field that was meant, and writes nothing", async () => {
+  test("refuses a misspelled field, suggests the intended one and writes nothing", async () => {
     const before = await countWrites();
     const fields = writes.flatMap((operation) => {
       const members = (bodySchemaOf(operation)?.["properties"] ?? {}) as Record<string, Schema>;
@@ -97,7 +97,7 @@ describe("every operation with a body", () => {
     expect(await countWrites()).toEqual(before);
   });
 
-  test("lists the fields that there are when none resembles the given one", async () => {
+  test("lists the accepted fields if none resembles the given one", async () => {
     const batch = writes.find(({ name }) => name === "POST /api/v1/definitions/batch");
     if (!batch) throw new Error("Cannot find the batch in the document");
     expect((await send(batch, { yaml: agentYaml("x"), zzz: 1 })).errors).toEqual([
@@ -109,7 +109,7 @@ describe("every operation with a body", () => {
   });
 });
 
-test("every operation without a body refuses one that has a field", async () => {
+test("every operation without a body refuses a body with a field", async () => {
   const without = writes.filter((operation) => bodySchemaOf(operation) === null);
   expect(without.length).toBeGreaterThan(5);
   for (const operation of without.filter(({ operation }) => !operation.requestBody)) {

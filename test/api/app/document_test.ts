@@ -1,4 +1,4 @@
-/** The OpenAPI document says what the operations declare, and has no others. */
+/** The OpenAPI document describes the declared operations, and no others. */
 import { expect, test } from "bun:test";
 import type { AnyOperation, DocumentedForm } from "../../../api/http/operation.ts";
 import { listServiceOperations } from "../../../api/operations.ts";
@@ -10,7 +10,7 @@ function formsOf({ documentedAs, ...operation }: AnyOperation): AnyOperation[] {
   return documentedAs?.map((form: DocumentedForm) => ({ ...operation, ...form })) ?? [operation];
 }
 
-/** The names of the parameters, in the order of the alphabet. */
+/** Returns the names of the parameters in alphabetical order. */
 function declaredParameters(operation: AnyOperation): string[] {
   const { path, method, query, uncheckedQuery, yamlQuery, usesOrg, conditional } = operation;
   return [
@@ -22,7 +22,7 @@ function declaredParameters(operation: AnyOperation): string[] {
   ].sort();
 }
 
-/** The statuses that the declaration names; the document adds those of errors that any operation can have. */
+/** Returns the declared statuses. The document adds those of errors that every operation can return. */
 function declaredStatuses({ response, conditional, fails = [] }: AnyOperation): string[] {
   const failures = fails.map((failure) => ERRORS[typeof failure === "string" ? failure : failure[0]].status);
   return [...Object.keys(response), ...(conditional ? ["304"] : []), ...failures.map(String)];
@@ -39,7 +39,7 @@ function describe({ method, path, operation }: DescribedOperation) {
   };
 }
 
-test("the document has every operation with its parameters, responses, access and body, and no other", async () => {
+test("the document describes every operation with its parameters, responses, access and body, and no others", async () => {
   await using api = await openTestApp();
   const described = listOperations(await readDocument(api)).map(describe);
   const declared = listServiceOperations(api.deps).flatMap(formsOf);
@@ -57,7 +57,7 @@ test("the document has every operation with its parameters, responses, access an
   }
 });
 
-test("each operation is one route, so that a request is matched once", async () => {
+test("each operation has one route, so a request is matched once", async () => {
   await using api = await openTestApp();
   const routes = api.app.routes.map(({ method, pattern }) => `${method} ${pattern}`);
   expect(new Set(routes).size).toBe(routes.length);

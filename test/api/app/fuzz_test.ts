@@ -1,4 +1,4 @@
-/** Random requests to every route: never a failure of ours, never a leaked detail. */
+/** Random requests to every route cause no server errors and leak no internal details. */
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 import fc from "fast-check";
@@ -8,11 +8,11 @@ import { makeExportProject } from "../../helpers/exports/export_project.ts";
 import { openTestApp, type TestApp, type TestRequest } from "../../helpers/http/app.ts";
 
 const REQUESTS = 1000;
-/** The same requests each time; another seed finds other ones. */
+/** A fixed seed, so that every run sends the same requests. */
 const SEED = 20_261_122;
 const ROOT = join(import.meta.dir, "../../..");
 
-/** Already percent-encoded: NUL, half of a character, a lone surrogate, a path traversal, SQL, an id. */
+/** Path segments, already percent-encoded: NUL, half of a character, a lone surrogate, a path traversal, SQL, an id. */
 const SEGMENTS = [
   ...[
     "x",
@@ -153,7 +153,7 @@ const HEADERS: Readonly<Record<string, string>>[] = [
 const METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "PROPFIND"];
 
 const WISH = fc.record({
-  // Usually the route's own method; otherwise most responses would be 405.
+  // Null stands for the route's own method. It is frequent, because other methods usually get 405.
   method: fc.oneof(
     { weight: 3, arbitrary: fc.constant(null) },
     { weight: 1, arbitrary: fc.constantFrom(...METHODS) },
@@ -165,17 +165,17 @@ const WISH = fc.record({
   type: fc.constantFrom(...TYPES),
   headers: fc.constantFrom(...HEADERS),
   credential: fc.nat(),
-  /** Valid except for path and body; otherwise few bodies would be read. */
+  /** Whether all parts but path and body are valid. Without such requests, few bodies would be read. */
   isCareful: fc.boolean(),
 });
 type Wish = typeof WISH extends fc.Arbitrary<infer Value> ? Value : never;
 
 interface Scene {
   routes: readonly Route[];
-  /** A user with all rights of a user. */
+  /** An API key with all permissions of its user. */
   key: string;
   credentials: readonly (string | undefined)[];
-  /** Existing values, by parameter name. */
+  /** Existing values of path parameters, by parameter name. */
   ids: Readonly<Record<string, string>>;
 }
 
@@ -186,7 +186,7 @@ async function makeScene(api: TestApp): Promise<Scene> {
   const keyOf = async (options: object) => (await api.make.key({ userId, ...options })).key;
   const session = async () => (await api.make.session({ userId })).token;
   return {
-    // There are few writes, and they have the most checks.
+    // Each write is listed five times, because writes are few and have the most checks.
     routes: [...api.app.routes, ...Array.from({ length: 4 }, () => writes).flat()],
     key: person.key,
     ids: {
@@ -210,7 +210,7 @@ function toRequest(
   turn: number,
   { routes, key, credentials, ids }: Scene,
 ): [string, TestRequest] {
-  // Every route gets several requests.
+  // The routes take turns, so that each gets several requests.
   const route = pick(routes, turn);
   const method = wish.method ?? route.method;
   let next = 0;
@@ -234,7 +234,7 @@ function toRequest(
   ];
 }
 
-/** What no client may learn: stacks, SQL, the database's messages, paths of the machine. */
+/** Internal details that no response may contain: stack traces, SQL, database messages and file paths. */
 const LEAKS = [
   ...[/\bat \S+ \(/, /node_modules/, /\.ts:\d/, /\bselect\b.*\bfrom\b/i, /\binsert into\b/i, /PostgresError/],
   ...[
@@ -265,7 +265,7 @@ async function judge(response: Response): Promise<string | null> {
   const text = await response.text();
   const leak = findLeak(text + JSON.stringify([...headers]));
   if (leak) return `it says "${leak}"`;
-  // Responses to HEAD have none; a page shows the error in its form or address.
+  // Responses to HEAD have no body. A page shows the error in its form or its URL.
   if (text === "" || headers.get("content-type")?.startsWith("text/html")) return null;
   const { error } = JSON.parse(text) as { error: { code: string; message: string; requestId: string } };
   const isKnown = error.code in ERRORS && ERRORS[error.code as keyof typeof ERRORS].status === status;
@@ -274,7 +274,7 @@ async function judge(response: Response): Promise<string | null> {
     : `the envelope is ${text.slice(0, 200)}`;
 }
 
-test(`${REQUESTS} random requests over all routes are answered in order, and tell nothing`, async () => {
+test(`${REQUESTS} random requests over all routes get valid responses that leak no internal details`, async () => {
   await using api = await openTestApp({
     config: {
       rateLimitAnonymousPerMinute: 100_000,
@@ -295,7 +295,7 @@ test(`${REQUESTS} random requests over all routes are answered in order, and tel
     statuses.add(response.status);
   }
   for (const { route } of api.logLines) reached.add(route);
-  // The requests are effective: they get all kinds of errors, some successes, and reach nearly every route.
+  // The requests cause every kind of error and some successes, and reach nearly every route.
   for (const status of [200, 400, 401, 403, 404, 405, 413, 415, 422]) expect(statuses).toContain(status);
   const patterns = new Set(api.app.routes.map(({ pattern }) => pattern));
   expect(reached.size).toBeGreaterThan(patterns.size * 0.8);

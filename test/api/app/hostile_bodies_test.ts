@@ -1,4 +1,4 @@
-/** Bodies made to exhaust the process, on every route with a body: refused before they cost anything. */
+/** Every route with a body refuses bodies made to exhaust the process, before any costly work. */
 import { afterAll, beforeEach, describe, expect, spyOn, test } from "bun:test";
 import type { Route } from "../../../api/http/route.ts";
 import { openTestApp, type TestApp } from "../../helpers/http/app.ts";
@@ -8,11 +8,11 @@ import { listOperations, readDocument } from "../../helpers/http/openapi.ts";
 const JSON_TYPE = { "content-type": "application/json" };
 const AUTH_MAX_BYTES = 4096;
 const PASSKEY_MAX_BYTES = 32_768;
-/** The paths below /auth that take the response of a passkey. */
+/** The paths below /auth that accept the response of a passkey. */
 const PASSKEY_PATHS = ["factors/passkeys", "factors/verify", "login/second-factor"];
-/** The most JSON that a refusal may write: the response and the log line. */
+/** The maximum length of a JSON text that a refusal writes: the response or the log line. */
 const REFUSAL_MAX_CHARS = 32_768;
-/** The longest text that is parsed during a refusal: the log line, which the tests read. */
+/** The maximum length of a text that is parsed during a refusal. The tests parse the log line. */
 const PARSED_MAX_CHARS = 2_000;
 
 const stringify = spyOn(JSON, "stringify");
@@ -31,7 +31,7 @@ function clearSpies(): void {
 interface Sent {
   status: number;
   text: string;
-  /** The longest text that `JSON.stringify` wrote and `JSON.parse` read meanwhile. */
+  /** The lengths of the longest texts that `JSON.stringify` wrote and `JSON.parse` read during the request. */
   written: number;
   parsed: number;
 }
@@ -54,12 +54,12 @@ async function openWithSessions() {
   return {
     api,
     writes,
-    /** The members in the schema of a route. */
+    /** Returns the field names of a route's body schema. */
     membersOf({ method, pattern }: Route): string[] {
       const name = described.get(`${method} ${pattern}`)?.$ref?.split("/").at(-1) ?? "";
       return Object.keys(document.components.schemas[name]?.["properties"] ?? {});
     },
-    /** Sends a body to a route, with a new session, because one of the routes ends it. */
+    /** Sends a body to a route. Each request has a new session, because one of the routes ends its session. */
     async send(route: Route, body?: string): Promise<Sent> {
       const { token } = await api.make.session({ userId: user.id });
       clearSpies();
@@ -76,7 +76,7 @@ async function openWithSessions() {
   };
 }
 
-/** Not `api.request`, which checks responses with the functions that are counted. */
+/** Sends a request without `api.request`, which calls the spied functions to check responses. */
 async function post(
   api: TestApp,
   { method, pattern }: Route,
@@ -87,7 +87,7 @@ async function post(
   return api.app.handle(new Request(url, { method, headers, body: body ?? null }), "192.0.2.1");
 }
 
-/** 413 if the limit of /auth applies first. */
+/** Returns the expected status: 413 if the size limit of /auth applies first, else 400. */
 function refusal(route: Route, body: string): number {
   const [, path] = route.pattern.split("/api/v1/auth/");
   if (path === undefined) return 400;
@@ -95,7 +95,7 @@ function refusal(route: Route, body: string): number {
 }
 
 describe("every route that takes a body", () => {
-  test("refuses one that is nested too deep, or has too many members, without parsing it", async () => {
+  test("refuses a body that is nested too deep or has too many members, without parsing it", async () => {
     await using open = await openWithSessions();
     expect(open.writes.length).toBeGreaterThan(15);
     for (const route of open.writes) {
@@ -110,7 +110,7 @@ describe("every route that takes a body", () => {
     }
   });
 
-  test("refuses one that is no object", async () => {
+  test("refuses a body that is not an object", async () => {
     await using open = await openWithSessions();
     const key = JSON.stringify(JSON.stringify({ scope: "read", expiresAt: "2099-12-01T00:00:00Z" }));
     for (const route of open.writes) {
@@ -125,7 +125,7 @@ describe("every route that takes a body", () => {
     expect(made).toEqual({ count: 0 });
   });
 
-  test("writes little about one that is wrong in thousands of places", async () => {
+  test("writes little about a body with thousands of errors", async () => {
     await using open = await openWithSessions();
     for (const route of open.writes) {
       for (const body of wrongBodies(open.membersOf(route))) {
@@ -138,7 +138,7 @@ describe("every route that takes a body", () => {
     }
   });
 
-  test("takes no body, an empty one and {} for the same", async () => {
+  test("treats no body, an empty body and {} the same", async () => {
     await using open = await openWithSessions();
     for (const route of open.writes) {
       const responses = [];

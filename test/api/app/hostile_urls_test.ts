@@ -1,16 +1,16 @@
-/** The longest URLs that a server accepts, on every route: refusals repeat little of them. */
+/** The longest URLs that a server accepts, on every route. Refusals repeat little of the URL. */
 import { afterAll, expect, spyOn, test } from "bun:test";
 import { openTestApp } from "../../helpers/http/app.ts";
 
 /** Bun refuses more than 16 KiB of request line and headers. */
 const URL_MAX_CHARS = 15_000;
-/** The response names 50 problems. */
+/** The maximum length of a JSON text that a refusal writes. A response lists up to 50 problems. */
 const WRITTEN_MAX_CHARS = 4 * URL_MAX_CHARS;
 
 const stringify = spyOn(JSON, "stringify");
 afterAll(() => void stringify.mockRestore());
 
-/** Query parameters: one long, many short, one repeated, and long names. */
+/** Query strings with one long parameter, many short ones, a repeated one, and long names. */
 const QUERIES = [
   `search=${"a".repeat(URL_MAX_CHARS)}`,
   Array.from({ length: URL_MAX_CHARS / 6 }, (_, index) => `${index.toString(36)}=`).join("&"),
@@ -18,7 +18,7 @@ const QUERIES = [
   `${"k".repeat(URL_MAX_CHARS / 2)}=1&${"l".repeat(URL_MAX_CHARS / 2)}=1`,
 ];
 
-test("a URL that is as long as it can be is answered in short on every route", async () => {
+test("every route answers a URL of maximum length with a short response", async () => {
   await using api = await openTestApp({
     config: { rateLimitUserPerMinute: 100_000, rateLimitAnonymousPerMinute: 100_000 },
   });

@@ -1,4 +1,4 @@
-/** Unknown query parameters outside the API: addresses that people and operators use get them from others. */
+/** Routes outside the API ignore unknown query parameters, because other sites and tools add parameters to URLs. */
 import { expect, test } from "bun:test";
 import { openTestApp } from "../../helpers/http/app.ts";
 
