@@ -10,7 +10,7 @@ import {
 } from "../../helpers/definitions/definitions.ts";
 import { openTestApp } from "../../helpers/http/app.ts";
 
-test("POST makes a draft of what the document says, rendered at once", async () => {
+test("POST creates a draft from the document and renders it", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   const yaml = agentYaml("reviewer", "1.2.3", { subdomain: "reviews", tags: "[a, b, a]", author: "Ada" });
@@ -78,7 +78,7 @@ test("POST makes a draft of what the document says, rendered at once", async () 
   ]);
 });
 
-test("a draft is private and of tier user in a personal organization, and says why it cannot be rendered", async () => {
+test("a draft in a personal organization is private and of tier user, and reports why it cannot be rendered", async () => {
   await using api = await openTestApp();
   const { key } = await api.make.person();
   for (const type of ["agent", "command", "workflow", "pipeline"] as const) {
@@ -99,7 +99,7 @@ test("a draft is private and of tier user in a personal organization, and says w
   }
 });
 
-test("POST keeps provenance, instants as the service writes them", async () => {
+test("POST keeps provenance and returns instants in the service's format", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   const contributor = { id: "c", role: "author", type: "human", name: "Ada" } as const;
@@ -145,7 +145,7 @@ test("POST keeps provenance, instants as the service writes them", async () => {
   }
 });
 
-test("POST rejects a document that does not belong to its path, and leaves nothing behind", async () => {
+test("POST rejects a document that does not match its path, and stores nothing", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   const long = agentYaml("reviewer") + "#".repeat(153_600);
@@ -201,7 +201,7 @@ test("POST rejects a document that does not belong to its path, and leaves nothi
   expect(count).toEqual({ lines: 0 });
 });
 
-test("an unknown field is refused, whatever it holds, and nothing is stored", async () => {
+test("an unknown field is refused with any value, and nothing is stored", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   const yaml = agentYaml("reviewer");
@@ -217,7 +217,7 @@ test("an unknown field is refused, whatever it holds, and nothing is stored", as
   expect(count).toEqual({ lines: 0 });
 });
 
-test("POST takes a document of 153,600 bytes and no byte more", async () => {
+test("POST accepts a document of 153,600 bytes, but not one byte more", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   const head = `${agentYaml("reviewer")}# `;
@@ -229,7 +229,7 @@ test("POST takes a document of 153,600 bytes and no byte more", async () => {
   expect((await post(exact)).status).toBe(201);
 });
 
-test("POST refuses a version that is there, and names the next free one, however many ask at once", async () => {
+test("POST refuses an existing version and suggests the next free one, even for concurrent requests", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   for (const version of ["1.0.0", "1.0.4", "1.1.0"])
@@ -252,7 +252,7 @@ test("POST refuses a version that is there, and names the next free one, however
   expect(racing.map(({ status }) => status).toSorted()).toEqual([201, ...Array(7).fill(409)]);
 });
 
-test("POST derives how far a version is from the one before it", async () => {
+test("POST derives the change type from the previous version", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   for (const version of ["1.0.0", "1.2.0", "1.2.1", "3.0.0", "1.1.0", "0.1.0"]) {

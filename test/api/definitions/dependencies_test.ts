@@ -43,7 +43,7 @@ async function dependenciesOf(
   return data;
 }
 
-/** A tree as one line: `a@1.0.0(b@1.0.0 c@1.0.0)`. */
+/** Formats a tree as one line: `a@1.0.0(b@1.0.0 c@1.0.0)`. */
 function outline({ name, version, dependencies }: Tree): string {
   const below = dependencies.map(outline).join(" ");
   return `${name}@${version}${below && `(${below})`}`;
@@ -53,7 +53,7 @@ function outlineFlat({ flat }: Dependencies): string[] {
   return flat.map(({ name, version, depth }) => `${depth} ${name}@${version}`);
 }
 
-/** Publishes public agents, given by name and dependencies. */
+/** Publishes public agents with these names and dependencies. */
 async function publishAgents(
   api: TestApp,
   owner: Caller,
@@ -65,7 +65,7 @@ async function publishAgents(
   }
 }
 
-/** Adds references in SQL, including cycles, which publishing would refuse. */
+/** Adds references in SQL. They may form cycles, which publishing would refuse. */
 async function makeEdges(
   api: TestApp,
   edges: readonly (readonly [from: string, toName: string, range?: string])[],
@@ -81,7 +81,7 @@ async function makeEdges(
     ) with ordinality as e (from_id, to_name, range, position)`;
 }
 
-test("dependencies are a tree and a list, with the place of each reference and the missing ones", async () => {
+test("dependencies are returned as a tree and a list, with the place of each reference and the missing ones", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   await publishAgents(api, person, [
@@ -143,7 +143,7 @@ test("dependencies are a tree and a list, with the place of each reference and t
   ]);
 });
 
-test("a range resolves to the highest matching published version, else to the highest deprecated one", async () => {
+test("a range resolves to the highest matching published version, or else to the highest deprecated one", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   const versions = [
@@ -191,7 +191,7 @@ test("a range resolves to the highest matching published version, else to the hi
   }
 });
 
-test("maxDepth bounds the levels, 50 by default and at most, and truncated says that more follow", async () => {
+test("maxDepth limits the levels to 50 by default and at most, and truncated reports deeper ones", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   const made = [];
@@ -246,7 +246,7 @@ test("maxDepth bounds the levels, 50 by default and at most, and truncated says 
   }
 });
 
-test("a diamond is shown on both sides and listed once; a loop ends where it meets itself", async () => {
+test("a diamond is shown on both sides and listed once, and a loop ends where it repeats", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   const make = (name: string) =>
@@ -274,7 +274,7 @@ test("a diamond is shown on both sides and listed once; a loop ends where it mee
   expect([found.totalCount, found.maxDepth]).toEqual([4, 3]);
 });
 
-test("a pipeline's trigger is no dependency, and a known response is not sent again", async () => {
+test("a pipeline's trigger is not a dependency, and a known response is not sent again", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   const yaml = [
@@ -296,11 +296,11 @@ test("a pipeline's trigger is no dependency, and a known response is not sent ag
   expect(again.status).toBe(304);
 });
 
-test("5,000 nodes are read at once, and no more are shown", async () => {
+test("at most 5,000 nodes are read and returned", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   await makeForest(api.db, person, 5100);
-  // On a busy machine, the first ones may take too long.
+  // On a busy machine, the first responses may be 503.
   const found = await waitFor(async () => {
     const response = await ask(api, "/agent/node-1/dependencies", null);
     const { data = null } = (await response.json()) as { data?: Dependencies };

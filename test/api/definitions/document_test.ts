@@ -10,7 +10,7 @@ import {
 import { dataOf, makeFork } from "../../helpers/definitions/forks.ts";
 import { openTestApp } from "../../helpers/http/app.ts";
 
-/** A workflow as an author might write it, with one reference folded and CRLF line ends. */
+/** A workflow as an author might write it, with a folded reference and CRLF line endings. */
 const WORKFLOW = [
   "\uFEFF# Runs every night.",
   "workflow: # of the team",
@@ -33,7 +33,7 @@ const WORKFLOW = [
   "",
 ].join("\r\n");
 
-test("a fork into another organization changes name, version and references, and no other byte", async () => {
+test("a fork into another organization changes only the name, the version and the references", async () => {
   await using api = await openTestApp();
   const author = await api.make.person();
   const reader = await api.make.person();
@@ -50,13 +50,13 @@ test("a fork into another organization changes name, version and references, and
       .replace("            helper@", `            @${slug}/helper@`)
       .replace("&h helper", `&h "@${slug}/helper"`),
   );
-  // The fork has the version of its source.
+  // The fork keeps its source's version, so no alias is replaced.
   expect(warnings).not.toContainEqual(expect.objectContaining({ code: "ALIAS_REPLACED" }));
   const { definition: own } = await makeFork(api, author, "/workflow/nightly", { name: "own" });
   expect(own.yaml).toBe(WORKFLOW.replace("name: nightly", "name: own"));
 });
 
-test("PUT and new versions change the bytes of their fields, and warn of replaced aliases", async () => {
+test("PUT and new versions change only the bytes of their fields and warn about replaced aliases", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   await definitionOf(await write(api, "/workflow/nightly", person, { body: { yaml: WORKFLOW } }));
@@ -81,7 +81,7 @@ test("PUT and new versions change the bytes of their fields, and warn of replace
   expect(yaml).toBe(described.replace("'1.0.0'", "'1.0.1'").replace("since: *v", "since: '1.0.0'"));
 });
 
-test("upgrade sets the version in the text of the author", async () => {
+test("upgrade sets the version in the author's text", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   await makeDefinition(api.db.sql, person, {
@@ -99,7 +99,7 @@ test("upgrade sets the version in the text of the author", async () => {
   expect(yaml).toBe(WORKFLOW.replace("'1.0.0'", "'2.0.0'").replace("since: *v", "since: '1.0.0'"));
 });
 
-test("a stored document that is no longer valid cannot be edited by its fields", async () => {
+test("a stored document that is no longer valid cannot be edited by field", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   const { id, yaml } = await createAgent(api, person, { name: "reviewer" });

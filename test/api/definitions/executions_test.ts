@@ -14,7 +14,7 @@ import { countsOf, makePlatformAdmin, record, statisticsOf } from "../../helpers
 import { openTestApp, type TestApp } from "../../helpers/http/app.ts";
 import { waitFor } from "../../helpers/wait_for.ts";
 
-/** Adds a record of this age in SQL. */
+/** Adds an execution of this age, in SQL. */
 async function makeExecution(
   api: TestApp,
   { id, lineId }: MadeDefinition,
@@ -25,7 +25,7 @@ async function makeExecution(
     values (${lineId}, ${id}, ${source}, ${userId}, ${at})`;
 }
 
-test("an execution is recorded of the version that is named, or of the latest, and audited", async () => {
+test("an execution of the named or the latest version is recorded and audited", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   const admin = await makePlatformAdmin(api);
@@ -66,7 +66,7 @@ test("an execution is recorded of the version that is named, or of the latest, a
   ]);
 });
 
-test("if fifty requests record one run at once, one is new and the others are duplicates", async () => {
+test("of fifty concurrent requests that record one run, one is new and the others are duplicates", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   const admin = await makePlatformAdmin(api);
@@ -87,7 +87,7 @@ test("if fifty requests record one run at once, one is new and the others are du
   });
 });
 
-test("recordings that wait for one line take half of the connections at most, longer than a read waits", async () => {
+test("recordings that wait for one line use at most half of the connections, and may wait longer than reads", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   const admins = [await makePlatformAdmin(api), await makePlatformAdmin(api)];
@@ -115,12 +115,12 @@ test("recordings that wait for one line take half of the connections at most, lo
   expect(statuses).toEqual(recordings.map(() => 201));
 });
 
-test("counters are exact under concurrent writes, from one process or two", async () => {
+test("counters are exact under concurrent writes from one or two processes", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   const admins = await Promise.all(Array.from({ length: 4 }, () => makePlatformAdmin(api)));
   await publishAgent(api, person, { name: "reviewer", visibility: "public" });
-  // A second app over the same database stands for another process.
+  // A second app over the same database acts as another process.
   const twin = buildApp({ ...api.deps, metrics: createMetrics() });
   const second: Pick<TestApp, "request"> = {
     request: (path, { key = "", body } = {}) =>
@@ -137,7 +137,7 @@ test("counters are exact under concurrent writes, from one process or two", asyn
     const results = [];
     for (let n = 0; n < 5; n += 1) {
       const admin = admins[writer % admins.length] ?? admins[0];
-      // The two writers have one run in common.
+      // Each pair of writers has one run id in common.
       const body = { source: "sdk", ...(n === 0 ? { runId: `run-${writer >> 1}` } : {}) };
       results.push(await record(writer % 2 ? second : api, admin as Caller, "/agent/reviewer", body));
     }
@@ -146,7 +146,7 @@ test("counters are exact under concurrent writes, from one process or two", asyn
   const results = (await Promise.all(writers)).flat();
   const added = results.filter(({ recorded }) => recorded);
   expect(added.length).toBe(32 * 5 - 16);
-  // Every record was counted separately.
+  // Each response has a different count, so no update was lost.
   expect(new Set(added.map(({ executionCount }) => executionCount)).size).toBe(added.length);
   expect(await countsOf(api, "reviewer")).toEqual({
     executionCount: added.length,
@@ -158,7 +158,7 @@ test("counters are exact under concurrent writes, from one process or two", asyn
   });
 });
 
-test("statistics are of the whole line, and of the window that is asked for", async () => {
+test("statistics cover the whole line and the requested window", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   const open = { name: "reviewer", status: "published", visibility: "public" } as const;
@@ -206,7 +206,7 @@ test("statistics are of the whole line, and of the window that is asked for", as
   ]);
 });
 
-test("byTime has every hour or day of the window, in UTC, with zeros", async () => {
+test("byTime lists every hour or day of the window in UTC, including zeros", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   const made = await makeDefinition(api.db.sql, person, {

@@ -11,7 +11,7 @@ interface Language {
   schema?: { schemaUrl: string; content: { title: string } };
 }
 
-test("the four languages are listed for everyone, each with the schema that is at its address", async () => {
+test("everyone can list the four languages, each with the schema at its address", async () => {
   await using api = await openTestApp({ config: { publicUrl: "https://ulr.example" } });
   const response = await api.request("/api/v1/languages");
   expect([response.status, response.headers.has("etag")]).toEqual([200, true]);
@@ -38,7 +38,7 @@ test("the four languages are listed for everyone, each with the schema that is a
   }
 });
 
-test("a client that has a language already gets 304", async () => {
+test("a client that already has a language gets 304", async () => {
   await using api = await openTestApp();
   for (const path of ["/api/v1/languages", "/api/v1/languages/adl"]) {
     const { headers } = await api.request(path);
@@ -47,7 +47,7 @@ test("a client that has a language already gets 304", async () => {
   }
 });
 
-test("a definition has the version of its language", async () => {
+test("a definition contains the version of its language", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   const made = await createAgent(api, person, { name: "reviewer", yaml: agentYaml("reviewer") });
@@ -55,7 +55,7 @@ test("a definition has the version of its language", async () => {
   expect(made.schemaVersion).toBe(data.currentVersion);
 });
 
-test("an unknown language is 404, and says which there are", async () => {
+test("an unknown language returns 404 with the known languages", async () => {
   await using api = await openTestApp();
   const response = await api.request("/api/v1/languages/agent");
   const { error } = (await response.json()) as { error: object };
@@ -66,7 +66,7 @@ test("an unknown language is 404, and says which there are", async () => {
   expect((await api.request("/api/v1/languages?x=1")).status).toBe(400);
 });
 
-test("the schema of each type is served to everyone, with an ETag", async () => {
+test("everyone can read the schema of each type, with an ETag", async () => {
   await using api = await openTestApp({ config: { publicUrl: "https://ulr.example" } });
   for (const type of DEFINITION_TYPES) {
     const path = `/schemas/${type}.json`;

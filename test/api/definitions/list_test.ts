@@ -67,7 +67,7 @@ test("an item has exactly the documented fields", async () => {
   });
 });
 
-test("every filter selects its matches, and several filters combine", async () => {
+test("every filter selects its matches, and filters can be combined", async () => {
   await using registry = await openRegistry();
   const { api, person, make } = registry;
   const other = await api.make.person();
@@ -114,7 +114,7 @@ test("every filter selects its matches, and several filters combine", async () =
   }
 });
 
-test("lists are sorted by each column, both ways, and by default the latest come first", async () => {
+test("lists are sorted by each column in both directions, newest first by default", async () => {
   await using registry = await openRegistry();
   const { api, make } = registry;
   const day = (number: number): string => `2026-03-0${number}T00:00:00.000Z`;
@@ -149,7 +149,7 @@ test("lists are sorted by each column, both ways, and by default the latest come
   }
 });
 
-test("walking the pages gives each definition once, though all sort keys tie", async () => {
+test("all pages together list each definition once, even if all sort keys are equal", async () => {
   await using registry = await openRegistry();
   const { api, person, make } = registry;
   for (let number = 0; number < 23; number += 1) {
@@ -170,7 +170,7 @@ test("walking the pages gives each definition once, though all sort keys tie", a
   expect(await list(api, "offset=1000")).toMatchObject({ definitions: [], total: 23, hasMore: false });
 });
 
-test("drafts, private and unlisted versions are listed for members only, archived ones never", async () => {
+test("only members see drafts, private and unlisted versions, and lists never contain archived versions", async () => {
   await using registry = await openRegistry();
   const { api, person, make } = registry;
   const outsider = await api.make.person();
@@ -216,7 +216,7 @@ test("drafts, private and unlisted versions are listed for members only, archive
   expect((await ask(api, "", null, { headers: { "x-org-slug": person.org.slug } })).status).toBe(401);
 });
 
-test("latestOnly gives the highest version that caller and status allow; other filters come after it", async () => {
+test("latestOnly selects the highest version for the caller and status before other filters apply", async () => {
   await using registry = await openRegistry();
   const { api, person, make } = registry;
   await make({ name: "line", version: "1.9.0", status: "deprecated", domain: "legal" });
@@ -246,7 +246,7 @@ test("latestOnly gives the highest version that caller and status allow; other f
   }
 });
 
-test("publishedFirst gives members the version that a name alone means, with the draft beside it", async () => {
+test("publishedFirst gives members the version that the name resolves to, together with its draft", async () => {
   await using registry = await openRegistry();
   const { api, person, make } = registry;
   await make({ name: "grown", displayName: "Old title" });
@@ -269,7 +269,7 @@ test("publishedFirst gives members the version that a name alone means, with the
     "idea@0.1.0 0.1.0",
   ];
   expect(await read("publishedFirst=true", member)).toEqual(first);
-  // Others do not see drafts.
+  // Anonymous callers do not see drafts.
   expect(await read("publishedFirst=true", null)).toEqual([
     ...["ended@1.0.0 null", "fixed@1.1.0 null", "grown@1.0.0 null"],
   ]);
@@ -308,7 +308,7 @@ test("changed rows are listed with their current values", async () => {
   expect(await list(api, "limit=1")).toMatchObject({ definitions: [{ id: first }], total: 1 });
 });
 
-test("a list that takes too long is 503, and says when to try again", async () => {
+test("a list that takes too long returns 503 with Retry-After", async () => {
   await using registry = await openRegistry();
   const { api } = registry;
   await api.db.sql.begin(async (tx) => {
@@ -320,7 +320,7 @@ test("a list that takes too long is 503, and says when to try again", async () =
   expect(await list(api, "")).toMatchObject({ total: 0 });
 });
 
-/** Lists that wait for a locked table, each with a connection. */
+/** Counts the lists that wait for a locked table. Each holds a connection. */
 async function countWaitingLists(api: TestApp): Promise<number> {
   const rows = await api.db.admin`
     select 1 from pg_stat_activity
@@ -328,7 +328,7 @@ async function countWaitingLists(api: TestApp): Promise<number> {
   return rows.length;
 }
 
-test("slow lists take half of the connections at most, and the others wait for those", async () => {
+test("slow lists use at most half of the connections, and other lists wait for these", async () => {
   await using registry = await openRegistry();
   const { api, person } = registry;
   const half = Math.ceil(api.deps.config.databasePoolMax / 2);
@@ -347,7 +347,7 @@ test("slow lists take half of the connections at most, and the others wait for t
   expect(await list(api, "")).toMatchObject({ total: 0 });
 });
 
-test("slow lists of one caller do not delay other callers, and too many of them are rejected", async () => {
+test("slow lists of one caller do not delay other callers, and too many are rejected", async () => {
   await using registry = await openRegistry();
   const { api, person } = registry;
   const other = await api.make.person();
@@ -367,7 +367,7 @@ test("slow lists of one caller do not delay other callers, and too many of them 
       "RATE_LIMITED",
       { share: "user", limit: running + waiting },
     ]);
-    // Another caller's list begins beside those that run, although a hundred wait.
+    // Another caller's list starts at once, although a hundred lists wait.
     lists.push(ask(api, "", other));
     await waitFor(async () => (await countWaitingLists(api)) === running + 1);
   });
@@ -375,7 +375,7 @@ test("slow lists of one caller do not delay other callers, and too many of them 
   expect(await list(api, "", person)).toMatchObject({ total: 0 });
 });
 
-test("anything else is rejected with the reason", async () => {
+test("all other queries are rejected with the reason", async () => {
   await using registry = await openRegistry();
   const { api } = registry;
   const refused: readonly [string, string][] = [
@@ -398,7 +398,7 @@ test("anything else is rejected with the reason", async () => {
     ["sortBy=created_at", "sortBy"],
     ["sortOrder=up", "sortOrder"],
     ["tags=a", "tags"],
-    // Invalid text is refused before it becomes a query parameter.
+    // A NUL or invalid UTF-8 is refused before the parameters are parsed.
     ["search=a%00b", ""],
     ["tag=a%FFb", ""],
     [`search=${"x".repeat(10_240)}`, "search"],

@@ -3,11 +3,11 @@ import { ask, createAgent, errorOf } from "../../helpers/definitions/definitions
 import { openTestApp, type TestApp } from "../../helpers/http/app.ts";
 import type { Person } from "../../helpers/postgres/factory.ts";
 
-/** The number of attempts of a write. */
+/** The maximum number of attempts of a write. */
 const MAX_TRIES = 5;
 
 /**
- * Lets another writer change the draft while a document is read, the first `times` times. Returns the number of
+ * Changes the draft like another writer during each of the first `times` reads of a document. Returns a counter of the
  * reads.
  */
 function overtake(api: TestApp, times: number): { reads: number } {
@@ -49,7 +49,7 @@ const WRITES: readonly [string, (api: TestApp, person: Person) => Promise<Respon
 ];
 
 for (const [name, send] of WRITES) {
-  test(`${name} gives up when other writers are first five times, and writes nothing`, async () => {
+  test(`${name} gives up after five conflicts with other writers and writes nothing`, async () => {
     await using api = await openTestApp();
     const person = await api.make.person();
     await createAgent(api, person, { name: "reviewer" });
@@ -63,7 +63,7 @@ for (const [name, send] of WRITES) {
     expect(await auditedActions(api)).toEqual(["definition.create"]);
   });
 
-  test(`${name} succeeds on its fifth try, on the text that the other writers left`, async () => {
+  test(`${name} succeeds on its fifth attempt, based on the other writers' text`, async () => {
     await using api = await openTestApp();
     const person = await api.make.person();
     const { yaml } = await createAgent(api, person, { name: "reviewer" });

@@ -1,4 +1,4 @@
-/** The quotas of an organization in the registry, and the maximum lengths of texts. */
+/** Registry quotas of an organization, and maximum lengths of text fields. */
 import { expect, test } from "bun:test";
 import { lockQuotas } from "../../../api/definitions/quotas.ts";
 import {
@@ -30,7 +30,7 @@ async function create(
   return response.status === 201 ? [201] : errorOf(response);
 }
 
-/** Any number of versions of one line. */
+/** Adds `count` drafts to one line. */
 async function makeDrafts(api: TestApp, { org, user }: Person, count: number): Promise<void> {
   const { lineId } = await makeDefinition(api.db.sql, { org, user }, { name: "many" });
   await api.db.sql`
@@ -51,7 +51,7 @@ test.each([
   ["free", 100],
   ["hobbyist", 1_000],
 ] as const)(
-  "an organization of tier %s has at most %d drafts, however many are added at once",
+  "an organization of tier %s has at most %d drafts, even if many are added concurrently",
   async (tier, limit) => {
     await using api = await openTestApp();
     const owner = await api.make.person({ tier });
@@ -78,7 +78,7 @@ test.each([
     expect(await errorOf(await write(api, "/agent/source@1.0.0/retranslate", own(owner), again))).toEqual(
       refused,
     );
-    // A missing definition is 404, whatever the quota.
+    // A missing definition returns 404, even over the quota.
     const absent: [path: string, body: object][] = [
       ["source@9.9.9/retranslate", again.body],
       ["nowhere@1.0.0/retranslate", again.body],
@@ -89,7 +89,7 @@ test.each([
       const [status, code] = await errorOf(await write(api, `/agent/${path}`, own(owner), { body }));
       expect([path, status, code]).toEqual([path, 404, "NOT_FOUND"]);
     }
-    // Published versions are no drafts, and deleted ones do not count.
+    // Published and deleted versions do not count as drafts.
     const [made] = names.filter((_, index) => outcomes[index]?.[0] === 201);
     expect((await write(api, `/agent/${made}@1.0.0/publish`, own(owner))).status).toBe(200);
     expect([await create(api, own(owner), "next"), await create(api, own(owner), "more")]).toEqual([
@@ -102,7 +102,7 @@ test.each([
   },
 );
 
-test("documents that a batch publishes are no drafts, so it needs no room for drafts", async () => {
+test("a batch that publishes its documents does not need room for drafts", async () => {
   await using api = await openTestApp();
   const owner = await api.make.person({ tier: "free" });
   await makeDrafts(api, owner, 100);
@@ -116,13 +116,13 @@ test("documents that a batch publishes are no drafts, so it needs no room for dr
   expect((await submit(names, { publish: true })).status).toBe(201);
   const refused = [409, "QUOTA_EXCEEDED", { quota: "drafts", limit: 100 }];
   expect(await errorOf(await submit(["more"], {}))).toEqual(refused);
-  // A validation says whether two requests would succeed: one to create, one to publish.
+  // A validation predicts two requests: creating the draft and publishing it.
   const body = { type: "agent", yaml: agentYaml("more"), publish: true };
   const one = await write(api, "/validate", own(owner), { body });
   expect(await one.json()).toMatchObject({ data: { errors: [{ code: "QUOTA_EXCEEDED" }] } });
 });
 
-test("near a limit, a document is read without waiting for a batch, which may take longer than a read waits", async () => {
+test("near a limit, an invalid document is refused without waiting for a running batch", async () => {
   await using api = await openTestApp();
   const owner = await api.make.person();
   await makeDrafts(api, owner, 900);
@@ -137,7 +137,7 @@ test("near a limit, a document is read without waiting for a batch, which may ta
   });
 });
 
-test("batches that are submitted at the same time stay within the quota together, with other writers", async () => {
+test("concurrent batches and other writers stay within the quota together", async () => {
   await using api = await openTestApp({ config: { databasePoolMax: 10 } });
   const owner = await api.make.person({ tier: "free" });
   await createAgent(api, own(owner), { name: "base" });
@@ -147,7 +147,7 @@ test("batches that are submitted at the same time stay within the quota together
     const response = await write(api, "/batch", own(owner), { body: { definitions } });
     return response.status === 201 ? [201] : errorOf(response);
   };
-  // All three are under way before any adds a version.
+  // All three requests have started before one of them adds a version.
   const { running } = await api.db.owner.begin(async (tx) => {
     await tx`select from definition_lines where name = 'base' for no key update`;
     const batches = ["2.0.0", "3.0.0"].map(submit);
@@ -175,7 +175,7 @@ test.each([
   expect(await create(api, own(owner), "last", "1.0.1")).toEqual([201]);
 });
 
-test("a definition has at most 10,000 versions, however they are added; a longer one can still be edited", async () => {
+test("a definition has at most 10,000 versions on any path, and can still be edited beyond that", async () => {
   await using api = await openTestApp();
   const owner = await api.make.person({ tier: "free" });
   const draft = await createAgent(api, own(owner), { name: "many", version: "9.0.0" });
@@ -196,7 +196,7 @@ test("a definition has at most 10,000 versions, however they are added; a longer
     return response.ok ? ((await response.json()) as object) : errorOf(response);
   };
   const details = { quota: "versions", limit: 10_000 };
-  // There is room for one of the two.
+  // The quota has room for one of the two versions.
   const refused = [409, "QUOTA_EXCEEDED", { ...details, errors: [{ index: 1, code: "QUOTA_EXCEEDED" }] }];
   expect(await submit(["9.1.0", "9.2.0"])).toMatchObject(refused);
   expect(await create(api, own(owner), "many", "9.1.0")).toEqual([201]);
@@ -233,7 +233,7 @@ test.each([
     write(api, "/agent/first@1.0.0", own(owner), { method: "PUT", body: { yaml: text } });
   expect((await edit(`${yaml}# 9 bytes`)).status).toBe(200);
   expect(await errorOf(await edit(`${yaml}# ${"more ".repeat(5)}`))).toEqual(refused);
-  // A shorter text is never refused.
+  // An edit that shortens the text is never refused.
   expect((await edit(yaml)).status).toBe(200);
   expect((await write(api, `/agent/first@${draft.version}`, own(owner), { method: "DELETE" })).status).toBe(
     200,
@@ -241,7 +241,7 @@ test.each([
   expect(await create(api, own(owner), "second")).toEqual([201]);
 });
 
-test("drafts that grow at the same time stay within the quota of bytes together", async () => {
+test("drafts that grow concurrently stay within the byte quota together", async () => {
   await using api = await openTestApp();
   const owner = await api.make.person({ tier: "free" });
   const names = Array.from({ length: 8 }, (_, n) => `draft-${n}`);
@@ -264,7 +264,7 @@ test("drafts that grow at the same time stay within the quota of bytes together"
   );
   expect(statuses.filter((status) => status === 200)).toHaveLength(2);
   expect(statuses.filter((status) => status === 409)).toHaveLength(6);
-  // A longer field makes the document longer too.
+  // A longer field also makes the document longer.
   const long = { method: "PUT", body: { description: "x".repeat(3_000) } } as const;
   expect(await errorOf(await write(api, "/agent/draft-0@1.0.0", own(owner), long))).toEqual([
     ...[409, "QUOTA_EXCEEDED", { quota: "yamlBytes", limit }],
@@ -274,12 +274,12 @@ test("drafts that grow at the same time stay within the quota of bytes together"
 test.each([
   ["displayName", 200],
   ["description", 4_000],
-] as const)("a %s has at most %d characters, whichever way it comes", async (field, limit) => {
+] as const)("a %s has at most %d characters on every path", async (field, limit) => {
   await using api = await openTestApp();
   const owner = await api.make.person();
   await createAgent(api, own(owner), { name: "draft" });
   await publishAgent(api, own(owner), { name: "source" });
-  /** Sends a text in all three ways, with names that start with the stem. */
+  /** Sends a text by creating, updating and forking. New names start with `stem`. */
   const send = async (stem: string, text: string) => {
     const yaml = agentYaml(stem, "1.0.0", { [field]: JSON.stringify(text) });
     const responses = [
@@ -289,7 +289,7 @@ test.each([
     ];
     return Promise.all(responses.map((response) => (response.ok ? [response.status] : errorOf(response))));
   };
-  // An astral character counts as one.
+  // A character outside the Basic Multilingual Plane counts as one.
   expect(await send("longest", "😀".repeat(limit))).toEqual([[201], [200], [201]]);
   const refused = [`agent.interface.${field}`, field, field].map((path) => [
     422,

@@ -12,7 +12,7 @@ import {
 } from "../../helpers/definitions/definitions.ts";
 import { openTestApp } from "../../helpers/http/app.ts";
 
-test("a name is read with and without its version, its organization, and %40 for @", async () => {
+test("a name can be read with and without its version, with its organization and with %40 for @", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   const first = await publishAgent(api, person, { name: "reviewer", visibility: "public" });
@@ -34,12 +34,12 @@ test("a name is read with and without its version, its organization, and %40 for
   for (const [path, { id }] of paths) {
     const found = await definitionOf(await ask(api, path, null));
     expect([path, found.id]).toEqual([path, id]);
-    // Both later versions leave the line's counters and first publication unchanged.
+    // The two later versions do not change the line's first publication.
     expect(found.releasedAt).toBe(first.publishedAt);
   }
 });
 
-test("a definition of an organization may be called as a part of the path is", async () => {
+test("a definition of an organization may have the name of a path segment", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   for (const name of ["versions", "diff", "publish", "translation"]) {
@@ -48,7 +48,7 @@ test("a definition of an organization may be called as a part of the path is", a
   }
 });
 
-test("an unknown definition is 404 and is named; an invalid name is 400", async () => {
+test("an unknown definition returns 404 with its name, and an invalid name returns 400", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   await makeDefinition(api.db.sql, person, { name: "old", status: "deprecated", visibility: "public" });
@@ -74,7 +74,7 @@ test("an unknown definition is 404 and is named; an invalid name is 400", async 
   }
 });
 
-test("the refusal of a misspelled name leads to a search that finds the right one", async () => {
+test("the error for a misspelled name leads to a search that finds the right one", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   await publishAgent(api, person, { name: "code-reviewer", visibility: "public" });
@@ -86,7 +86,7 @@ test("the refusal of a misspelled name leads to a search that finds the right on
   expect(data.definitions.map(({ name }) => name)).toEqual(["code-reviewer"]);
 });
 
-test("X-Org-Slug narrows a read to an organization of the caller's", async () => {
+test("X-Org-Slug limits a read to one of the caller's organizations", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   const other = await api.make.person();
@@ -105,7 +105,7 @@ test("X-Org-Slug narrows a read to an organization of the caller's", async () =>
   expect(await refused(read({ key: "ulr_wrong" }))).toEqual([401, "UNAUTHORIZED"]);
 });
 
-test("texts are left out, references and the canonical text added, as the query says", async () => {
+test("the query can omit texts and add references and the canonical text", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   await publishAgent(api, person, { name: "helper", version: "1.2.0" });
@@ -133,7 +133,7 @@ test("texts are left out, references and the canonical text added, as the query 
   expect(["yaml" in wanting, typeof wanting["normalized"]]).toEqual([false, "object"]);
 });
 
-test("what cannot be normalized says so", async () => {
+test("a document that cannot be normalized returns an error", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   const yaml = agentYaml("checks").replace("agent:", "workflow:");
@@ -142,7 +142,7 @@ test("what cannot be normalized says so", async () => {
   expect(found).toMatchObject({ yaml, normalized: null, normalizationError: expect.any(String) });
 });
 
-test("reads have a strong ETag and answer 304 to a client that has it; HEAD agrees", async () => {
+test("reads have a strong ETag, return 304 for a current one, and HEAD returns the same headers", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   await publishAgent(api, person, { name: "reviewer", visibility: "public" });
@@ -171,7 +171,7 @@ test("reads have a strong ETag and answer 304 to a client that has it; HEAD agre
   expect(own.headers.get("cache-control")).toBe("private, no-cache");
 });
 
-test("lists have a strong ETag too, which changes with their content", async () => {
+test("lists have a strong ETag that changes with their content", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   await publishAgent(api, person, { name: "reviewer", visibility: "public" });
@@ -183,7 +183,7 @@ test("lists have a strong ETag too, which changes with their content", async () 
   expect((await list({ "if-none-match": etag })).status).toBe(200);
 });
 
-test("a deprecated version names the date and its successor", async () => {
+test("a deprecated version returns its deprecation date and its successor", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   const shown = { visibility: "public", status: "deprecated" } as const;
@@ -206,7 +206,7 @@ test("a deprecated version names the date and its successor", async () => {
   expect(await headersOf("alone")).toEqual([since, null]);
 });
 
-test("a read says of a definition what the write said, and a list the beginning of it", async () => {
+test("a read returns the same fields as the write, and a list returns the first of them", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   const name = 'a "quoted" \\ name\tand \u{1f980}';

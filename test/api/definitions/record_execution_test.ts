@@ -1,4 +1,4 @@
-/** Who may record executions, and of which versions. */
+/** Permissions to record executions, and the versions that can be recorded. */
 import { expect, test } from "bun:test";
 import {
   ask,
@@ -14,7 +14,7 @@ import { openTestApp } from "../../helpers/http/app.ts";
 import { listWaiting } from "../../helpers/postgres/waiting_sessions.ts";
 import { waitFor } from "../../helpers/wait_for.ts";
 
-test("only platform administrators record, with a source", async () => {
+test("only platform administrators record executions, with a source", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   const admin = await makePlatformAdmin(api);
@@ -77,7 +77,7 @@ test("only platform administrators record, with a source", async () => {
   expect(await countsOf(api, "open")).toMatchObject({ executionCount: 0, records: 0 });
 });
 
-test("platform administrators record every version there is, of organizations they are no member of too", async () => {
+test("platform administrators record executions of every version, even outside their organizations", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   const admin = await makePlatformAdmin(api);
@@ -94,7 +94,7 @@ test("platform administrators record every version there is, of organizations th
     expect([path, recorded]).toMatchObject([path, { status: 201, definition: { name: "closed", version } }]);
   }
   expect(await countsOf(api, "closed")).toMatchObject({ executionCount: 5, records: 5, audited: 5 });
-  // Reading is allowed, and a bound key stays within its organization.
+  // The platform role does not permit reading private definitions. A bound key works only in its organization.
   for (const path of ["/agent/closed", "/agent/closed/executions", "/agent/closed@1.1.0"]) {
     expect([path, (await ask(api, path, admin)).status]).toEqual([path, 404]);
   }
@@ -106,7 +106,7 @@ test("platform administrators record every version there is, of organizations th
   expect((await errorOf(refused)).slice(0, 2)).toEqual([404, "NOT_FOUND"]);
 });
 
-test("a private line never takes the executions of a public line with the same name", async () => {
+test("a private line never gets the executions of a public line with the same name", async () => {
   await using api = await openTestApp();
   const early = await api.make.person();
   const late = await api.make.person();
@@ -124,7 +124,7 @@ test("a private line never takes the executions of a public line with the same n
   });
 });
 
-test("a draft that is deleted leaves its records to the line", async () => {
+test("the records of a deleted draft remain with the line", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   const { org } = person;
@@ -144,7 +144,7 @@ test("a draft that is deleted leaves its records to the line", async () => {
   });
 });
 
-test("a record of a draft that is being deleted is 404", async () => {
+test("recording an execution of a draft that is being deleted returns 404", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   const admin = await makePlatformAdmin(api);

@@ -75,7 +75,7 @@ test("a draft is published, deprecated with a successor, and archived", async ()
   ]);
 });
 
-test("every other transition is rejected, and the error names the allowed ones", async () => {
+test("every other transition is rejected with the allowed ones in the error", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   for (const from of ["draft", "published", "deprecated", "archived"] as const) {
@@ -92,7 +92,7 @@ test("every other transition is rejected, and the error names the allowed ones",
   }
 });
 
-test("if twenty publish at once, one wins", async () => {
+test("of twenty concurrent publications, one succeeds", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   await createAgent(api, person, { name: "reviewer" });
@@ -104,7 +104,7 @@ test("if twenty publish at once, one wins", async () => {
   expect(audited.length).toBe(1);
 });
 
-test("writes need the version, a publisher, and a definition of the organization", async () => {
+test("writes require the version, the role publisher and a definition of the organization", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   const viewer = await api.make.person({ org: person.org, role: "viewer" });
@@ -134,7 +134,7 @@ test("writes need the version, a publisher, and a definition of the organization
   }
 });
 
-test("deprecation needs a reason, and a successor that can be one", async () => {
+test("deprecation requires a reason and a valid successor", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   await publishAgent(api, person, { name: "reviewer" });
@@ -159,7 +159,7 @@ test("deprecation needs a reason, and a successor that can be one", async () => 
   expect((await deprecate({ reason: "x".repeat(2000), successor: "reviewer" })).status).toBe(200);
 });
 
-test("what cannot be rendered is published with a warning", async () => {
+test("a version that cannot be rendered is published with a warning", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   await write(api, "/command/thing", person, { body: { yaml: bareYaml("command", "thing") } });
@@ -176,7 +176,7 @@ test("what cannot be rendered is published with a warning", async () => {
   });
 });
 
-test("signs of misuse and unresolved references are warnings", async () => {
+test("signs of misuse and unresolved references cause warnings", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   await publishAgent(api, person, { name: "helper" });
@@ -213,7 +213,7 @@ test("signs of misuse and unresolved references are warnings", async () => {
   expect(data).toMatchObject({ riskProfile: { aggregateRiskLevel: "high" } });
 });
 
-test("what would depend on itself is refused, at any distance, and stays a draft", async () => {
+test("a version that would depend on itself at any distance is refused and stays a draft", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   const publish = (name: string) => write(api, `/agent/${name}@1.0.0/publish`, person);
@@ -246,7 +246,7 @@ test("what would depend on itself is refused, at any distance, and stays a draft
   expect((await publish("c")).status).toBe(200);
 });
 
-test("two that need each other are not both published, however close they come", async () => {
+test("two definitions that depend on each other are not both published, even concurrently", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   for (let round = 0; round < 5; round += 1) {
@@ -260,7 +260,7 @@ test("two that need each other are not both published, however close they come",
   }
 });
 
-test("a document that create would refuse is not published", async () => {
+test("a document that creation would refuse is not published", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   const { id } = await createAgent(api, person, { name: "reviewer" });

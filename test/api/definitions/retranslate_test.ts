@@ -13,7 +13,7 @@ import {
 } from "../../helpers/definitions/definitions.ts";
 import { openTestApp, type TestApp } from "../../helpers/http/app.ts";
 
-/** Replaces a version's text by one of an older translator. */
+/** Replaces the rendered text of a version with one from an older translator. */
 async function age(api: TestApp, id: string): Promise<void> {
   await api.db.sql`
     update definitions
@@ -21,13 +21,13 @@ async function age(api: TestApp, id: string): Promise<void> {
     where id = ${id}`;
 }
 
-test("the translator's version is open to everyone", async () => {
+test("everyone can read the translator's version", async () => {
   await using api = await openTestApp();
   const response = await ask(api, "/translation/version", null);
   expect(await response.json()).toEqual({ data: { translatorVersion: TRANSLATOR_VERSION } });
 });
 
-test("retranslate replaces the text in place, even in a published version, and only once", async () => {
+test("retranslate replaces the text in place once, even in a published version", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   const made = await publishAgent(api, person, { name: "reviewer" });
@@ -54,7 +54,7 @@ test("retranslate replaces the text in place, even in a published version, and o
   }
 });
 
-test("a stored document keeps fields that are too long for a new one, and can still be rendered again", async () => {
+test("a stored document keeps fields that would be too long for a new one and can be rendered again", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   const author = "x".repeat(1_001);
@@ -84,7 +84,7 @@ test("a stored document keeps fields that are too long for a new one, and can st
   expect(await compared.json()).toMatchObject({ hasChanges: true });
 });
 
-test("retranslate makes the next PATCH on request, and leaves the version as it was", async () => {
+test("retranslate creates the next PATCH version on request and does not change the old version", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   const { id } = await publishAgent(api, person, { name: "reviewer", visibility: "public" });
@@ -107,13 +107,13 @@ test("retranslate makes the next PATCH on request, and leaves the version as it 
   expect(next.yaml).toContain('version: "1.0.4"');
 });
 
-test("retranslate writes nothing when the text is the same", async () => {
+test("retranslate writes nothing if the text is the same", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   const made = await publishAgent(api, person, { name: "reviewer", visibility: "public" });
   await write(api, "/agent/bare", person, { body: { yaml: bareYaml("agent", "bare") } });
   const bare = await definitionOf(await ask(api, "/agent/bare@1.0.0", person));
-  // The stored text is of an earlier translator, which rendered the same.
+  // The stored text comes from an earlier translator, which rendered the same text.
   await api.db.sql`update definitions set translator_version = '0.9.0' where id = ${made.id}`;
   const state = () =>
     api.db.sql`
@@ -140,7 +140,7 @@ test("retranslate writes nothing when the text is the same", async () => {
   expect((await definitionOf(await ask(api, "/agent/bare@1.0.0", person))).updatedAt).toBe(bare.updatedAt);
 });
 
-test("retranslate says why a document still cannot be rendered, and keeps the reason current", async () => {
+test("retranslate reports why a document still cannot be rendered and stores the current reason", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   await write(api, "/agent/bare", person, { body: { yaml: bareYaml("agent", "bare") } });
@@ -151,7 +151,7 @@ test("retranslate says why a document still cannot be rendered, and keeps the re
       type: "agent",
       name: "bare",
       version: "1.0.0",
-      // As the definition says.
+      // The definition also has no translator version.
       translatorVersion: null,
       previousTranslatorVersion: null,
       newVersionCreated: false,
@@ -167,7 +167,7 @@ test("retranslate says why a document still cannot be rendered, and keeps the re
   expect(await definitionOf(await ask(api, "/agent/bare@1.0.0", person))).toMatchObject({ translationError });
 });
 
-test("retranslate keeps the old text if rendering fails, and rejects archived versions", async () => {
+test("retranslate keeps the old text if rendering fails and rejects archived versions", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   await write(api, "/agent/bare", person, { body: { yaml: bareYaml("agent", "bare") } });

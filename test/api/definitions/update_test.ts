@@ -17,7 +17,7 @@ function put(api: TestApp, caller: Caller, path: string, body?: unknown): Promis
   return ask(api, path, caller, { method: "PUT", ...(body === undefined ? {} : { body }) });
 }
 
-test("PUT writes fields into the document, keeps comments, and renders it again", async () => {
+test("PUT writes fields into the document, keeps comments and renders the document again", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   const yaml = `# kept\n${agentYaml("reviewer")}`;
@@ -37,13 +37,13 @@ test("PUT writes fields into the document, keeps comments, and renders it again"
   expect(changed.yaml).toStartWith("# kept\n");
   expect(changed.yaml).toContain("displayName: Second Reader");
   expect(changed.hash).not.toBe(made.hash);
-  // An analyst needs a process, which the document lacks.
+  // An analyst requires a process, which the document lacks.
   expect(changed).toMatchObject({ runtimeMd: null, translationError: { reason: "missing_block" } });
   const [audited] = await api.db.sql`select action from audit_log order by id desc limit 1`;
   expect(audited).toEqual({ action: "definition.update" });
 });
 
-test("PUT takes a new document and writes the other fields into it", async () => {
+test("PUT accepts a new document and writes the other fields into it", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   await createAgent(api, person, { name: "reviewer" });
@@ -55,7 +55,7 @@ test("PUT takes a new document and writes the other fields into it", async () =>
   expect(changed.yaml).toContain("displayName: From the body");
 });
 
-test("PUT changes settings outside of the document, and nothing for an empty body", async () => {
+test("PUT changes settings outside of the document, and changes nothing for an empty body", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   const made = await createAgent(api, person, { name: "reviewer" });
@@ -75,7 +75,7 @@ test("PUT changes settings outside of the document, and nothing for an empty bod
   expect(cleared).toMatchObject({ provenance: null, authorshipType: null, visibility: "public" });
 });
 
-test("tags and subdomain of a workflow stay columns, until a PUT names them", async () => {
+test("tags and subdomain of a workflow stay columns until a PUT contains them", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   const yaml = `${bareYaml("workflow", "checks")}    tags: [first]\n`;
@@ -93,7 +93,7 @@ test("tags and subdomain of a workflow stay columns, until a PUT names them", as
   expect(await change({ yaml, subdomain: "" })).toMatchObject({ tags: ["second"], subdomain: null });
 });
 
-test("PUT refuses with the reason, and nothing has changed", async () => {
+test("PUT refuses invalid changes with the reason and changes nothing", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   const made = await createAgent(api, person, { name: "reviewer" });
@@ -136,7 +136,7 @@ test("PUT refuses with the reason, and nothing has changed", async () => {
   expect(await definitionOf(await ask(api, "/agent/reviewer@1.0.0", person))).toEqual(made);
 });
 
-test("tier pro is given by platform administrators", async () => {
+test("only platform administrators can set tier pro", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   await createAgent(api, person, { name: "reviewer" });
@@ -146,7 +146,7 @@ test("tier pro is given by platform administrators", async () => {
     { requiredRole: "admin" },
   ]);
   await api.db.sql`update users set platform_role = 'admin' where id = ${person.user.id}`;
-  // Credentials are cached for a second, including the platform role.
+  // Credentials, including the platform role, are cached for a second.
   const response = await waitFor(async () => {
     const response = await put(api, person, "/agent/reviewer@1.0.0", { tier: "pro" });
     return response.status === 403 ? null : response;
@@ -154,7 +154,7 @@ test("tier pro is given by platform administrators", async () => {
   expect((await definitionOf(response)).tier).toBe("pro");
 });
 
-test("PUT rejects a published version and names its status", async () => {
+test("PUT rejects a published version with its status", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   await publishAgent(api, person, { name: "reviewer" });
@@ -168,7 +168,7 @@ test("PUT rejects a published version and names its status", async () => {
   expect(error["message"]).toContain("'published' status");
 });
 
-test("racing PUTs do not lose each other's changes", async () => {
+test("concurrent PUTs do not lose each other's changes", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   await createAgent(api, person, { name: "reviewer" });

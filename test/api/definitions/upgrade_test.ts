@@ -10,7 +10,7 @@ import {
 } from "../../helpers/definitions/definitions.ts";
 import { openTestApp } from "../../helpers/http/app.ts";
 
-test("upgrade makes the next MAJOR of the document that is sent, its version set", async () => {
+test("upgrade creates the next MAJOR version from the given document and sets its version", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   await write(api, "/agent/reviewer", person, { body: { yaml: bareYaml("agent", "reviewer") } });
@@ -40,7 +40,7 @@ test("upgrade makes the next MAJOR of the document that is sent, its version set
   ]);
 });
 
-test("an upgraded workflow keeps tags and subdomain that its document has no place for", async () => {
+test("an upgraded workflow keeps tags and subdomain that its document cannot contain", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   const yaml = bareYaml("workflow", "checks");
@@ -77,7 +77,7 @@ test("upgrade rejects a document of another definition", async () => {
   }
 });
 
-test("upgrade refuses a document that cannot be rendered, says why, and makes nothing", async () => {
+test("upgrade refuses a document that cannot be rendered, reports the reason and creates nothing", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   const yaml = bareYaml("agent", "reviewer");
@@ -97,7 +97,7 @@ test("upgrade refuses a document that cannot be rendered, says why, and makes no
   expect([...(await api.db.sql`select version from definitions`)]).toEqual([{ version: "1.0.0" }]);
 });
 
-test("racing upgrades make one new version", async () => {
+test("concurrent upgrades create one new version", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   await write(api, "/agent/reviewer", person, { body: { yaml: bareYaml("agent", "reviewer") } });

@@ -24,7 +24,7 @@ async function historyOf(response: Response): Promise<History> {
   return ((await response.json()) as { data: History }).data;
 }
 
-test("the history has every version, highest first, with exactly these fields", async () => {
+test("the history lists every version, highest first, with exactly these fields", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   const first = await publishAgent(api, person, { name: "reviewer", visibility: "public" });
@@ -97,7 +97,7 @@ test("a version that cannot be rendered has no prompt hash", async () => {
   expect(versions.map(({ promptHash }) => promptHash)).toEqual([null]);
 });
 
-test("the history is read page by page, behind the last one too", async () => {
+test("the history has pages, including empty pages past the end", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   for (let minor = 0; minor < 12; minor += 1) {
@@ -122,7 +122,7 @@ test("the history is read page by page, behind the last one too", async () => {
   expect(await page("?limit=100&offset=1000000000")).toEqual([[], 11, 100, 1_000_000_000]);
 });
 
-test("what names no history is refused", async () => {
+test("paths that name no history are refused", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   await publishAgent(api, person, { name: "reviewer", visibility: "public" });
@@ -149,7 +149,7 @@ test("what names no history is refused", async () => {
   expect((await ask(api, "/agent/reviewer/versions", elsewhere)).status).toBe(403);
 });
 
-test("a history is read conditionally, and as HEAD", async () => {
+test("a history supports conditional requests and HEAD", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   await publishAgent(api, person, { name: "reviewer", visibility: "public" });

@@ -29,7 +29,7 @@ function lockLineOf(tx: Sql, name: string) {
   return tx`select from definition_lines where name = ${name} for no key update`;
 }
 
-test("while a batch waits for a line, other organizations publish, and validations never wait for publications", async () => {
+test("while a batch waits for a line, other organizations can publish, and validations never wait for publications", async () => {
   await using api = await openTestApp({ config: { databasePoolMax: 10 } });
   const [person, other] = [await api.make.person(), await api.make.person()];
   await publishAgent(api, person, { name: "base", visibility: "public" });
@@ -67,7 +67,7 @@ test("a fork and a batch that lock the same lines in opposite order both succeed
     return { batch, fork };
   });
   expect((await batch).status).toBe(201);
-  // If the fork is the one that starts again, the batch has taken its name.
+  // If the fork is the transaction that is retried, the batch has taken its name.
   expect([201, 409]).toContain((await fork).status);
   await waitFor(async () => {
     const [row] = await api.db.admin<[{ deadlocks: number }]>`
@@ -76,7 +76,7 @@ test("a fork and a batch that lock the same lines in opposite order both succeed
   });
 });
 
-test("a batch whose dependencies are too many to search for cycles is refused, and nothing is stored", async () => {
+test("a batch with too many dependencies for a cycle search is refused, and nothing is stored", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   await makeForest(api.db, person, 12_000);
@@ -90,7 +90,7 @@ test("a batch whose dependencies are too many to search for cycles is refused, a
   expect(rows).toHaveLength(0);
 });
 
-test("a batch that waits for a line for ten seconds is refused, and stores nothing", async () => {
+test("a batch that waits ten seconds for a line is refused, and nothing is stored", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   await createAgent(api, person, { name: "held" });
@@ -118,7 +118,7 @@ test.each([
   [["2.0.1", "2.0.0", "1.1.0", "1.0.0"]],
   [["1.1.0", "2.0.1", "1.0.0", "2.0.0"]],
 ])(
-  "the change types of versions of one name do not depend on their order in the batch: %p",
+  "change types of versions of one name do not depend on their order in the batch: %p",
   async (versions) => {
     await using api = await openTestApp();
     const person = await api.make.person();

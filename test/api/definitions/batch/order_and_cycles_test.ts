@@ -3,7 +3,7 @@ import { findInBatch, makeBatch, sortBatch } from "../../../../api/definitions/b
 import type { WrittenDocument } from "../../../../api/definitions/document.ts";
 import { countTurns } from "../../../helpers/count_turns.ts";
 
-/** The parts of a document that its order depends on; `needs` are `name@range`. */
+/** Returns the fields of a document that determine its order. `needs` lists `name@range`. */
 function documentOf(name: string, needs: readonly string[], version = "1.0.0"): WrittenDocument {
   const references = needs.map((text) => {
     const [needed = "", range = ""] = text.split("@");
@@ -12,7 +12,7 @@ function documentOf(name: string, needs: readonly string[], version = "1.0.0"): 
   return { type: "agent", name, version, references } as unknown as WrittenDocument;
 }
 
-test("documents come after those they need, and a cycle is listed once", async () => {
+test("documents come after their dependencies, and a cycle is listed once", async () => {
   const documents = [documentOf("a", ["b@^1.0.0"]), documentOf("b", ["c@1.0.0"]), documentOf("c", [])];
   const { sorted, cycles } = await sortBatch(makeBatch("demo", documents));
   expect([sorted.map(({ name }) => name), cycles]).toEqual([["c", "b", "a"], []]);
@@ -20,7 +20,7 @@ test("documents come after those they need, and a cycle is listed once", async (
   expect((await sortBatch(makeBatch("demo", [a, b]))).cycles).toEqual([[a, b]]);
 });
 
-test("of 200 documents that all need each other, at most one cycle is listed for each", async () => {
+test("of 200 documents that all depend on each other, at most one cycle is listed for each", async () => {
   const names = Array.from({ length: 200 }, (_, n) => `d${n}`);
   const documents = names.map((name) =>
     documentOf(
@@ -34,7 +34,7 @@ test("of 200 documents that all need each other, at most one cycle is listed for
   expect(new Set(cycles.map(([first]) => first)).size).toBe(cycles.length);
 });
 
-test("1,000 references to a line with 199 versions are resolved in turns, and each range once", async () => {
+test("1,000 references to a line with 199 versions are resolved in turns, and each range is resolved once", async () => {
   const versions = Array.from({ length: 199 }, (_, n) => documentOf("many", [], `1.0.${n}`));
   const ranges = Array.from({ length: 1000 }, (_, n) => `many@~1.0.${n % 500}`);
   const top = documentOf("top", ranges);

@@ -17,7 +17,7 @@ interface Sample {
   yaml: string;
 }
 
-/** Valid documents, and documents with every kind of error. */
+/** Returns valid documents, and documents with each kind of error. */
 function listSamples(): Sample[] {
   const demo = readDemoDefinitions();
   const written = [
@@ -37,7 +37,7 @@ function listSamples(): Sample[] {
   return [...demo, ...mutated(demo), ...written];
 }
 
-/** The documents with random omissions, additions and repetitions. */
+/** Returns the documents with random omissions, additions and repetitions. */
 function mutated(samples: readonly Sample[]): Sample[] {
   const random = randomNumbers(7);
   const pick = (length: number) => Math.floor(random() * length);
@@ -50,7 +50,7 @@ function mutated(samples: readonly Sample[]): Sample[] {
   });
 }
 
-/** Creates and publishes over HTTP, like a client. */
+/** Creates and publishes a document over HTTP, like a client. */
 async function store(api: TestApp, { type, yaml }: Sample, name: string) {
   const person = await caller(api);
   const created = await write(api, `/${type}/${name}`, person, { body: { yaml } });
@@ -129,7 +129,7 @@ test("a document is valid exactly if it can be created and published, with the s
 });
 
 test.each(["read", "compare"] as const)(
-  "a validation whose client leaves does not %s the next document",
+  "a validation whose client disconnects does not %s the next document",
   async (step) => {
     await using api = await openTestApp();
     const person = await api.make.person();

@@ -4,7 +4,7 @@ import { openTestApp } from "../../../helpers/http/app.ts";
 
 const YAML = { headers: { "content-type": "application/yaml; charset=utf-8" } };
 
-test("POST and PUT take the document itself, with the other fields as query parameters", async () => {
+test("POST and PUT accept the document itself, with the other fields as query parameters", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   const yaml = `# Überprüft\n${agentYaml("reviewer")}`;
@@ -30,7 +30,7 @@ test("POST and PUT take the document itself, with the other fields as query para
   expect(await definitionOf(only)).toMatchObject({ visibility: "private", domain: "security" });
 });
 
-test("YAML has other names, which came before application/yaml", async () => {
+test("older media types for YAML are also accepted", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   for (const [index, type] of ["application/x-yaml", "text/yaml; charset=utf-8", "text/x-yaml"].entries()) {
@@ -40,7 +40,7 @@ test("YAML has other names, which came before application/yaml", async () => {
   }
 });
 
-test("YAML bodies that are not text, or too large, and parameters in the wrong place are refused", async () => {
+test("YAML bodies that are not text or are too large, and misplaced parameters, are refused", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   const post = (query: string, options: object) => write(api, `/agent/reviewer${query}`, person, options);

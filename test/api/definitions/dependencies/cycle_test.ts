@@ -1,4 +1,4 @@
-/** Cycles through organizations that do not know of each other: a stranger's reference never blocks a publication. */
+/** Dependency cycles across organizations. A stranger's reference never blocks a publication. */
 import { expect, test } from "bun:test";
 import {
   agentNeeding,
@@ -32,7 +32,7 @@ async function warningsOf(response: Response): Promise<string[]> {
   return (warnings ?? []).map(({ code }) => code);
 }
 
-/** The names and versions of direct dependencies; unresolved ones as `no …`. */
+/** Returns direct dependencies as `name@version` and unresolved ones as `no name`. */
 async function needs(api: TestApp, path: string, caller: Caller | null): Promise<string[]> {
   const response = await ask(api, `/agent/${path}/dependencies?maxDepth=1`, caller);
   const { data } = (await response.json()) as {
@@ -50,7 +50,7 @@ async function dependentsOf(api: TestApp, path: string, caller: Caller | null): 
   return data.dependents.map(({ name, version }) => `${name}@${version}`);
 }
 
-test("a stranger who names a definition that they cannot see blocks none of its publications", async () => {
+test("a reference to a definition that a stranger cannot see does not block its publications", async () => {
   await using api = await openTestApp();
   const [victim, mallory] = [await api.make.person(), await api.make.person()] as const;
   const [mine, theirs] = [`@${victim.org.slug}/secret`, `@${mallory.org.slug}/helper`];
@@ -71,14 +71,14 @@ test("a stranger who names a definition that they cannot see blocks none of its 
   const yaml = agentNeeding("secret", [theirs], "1.0.2");
   const batch = await write(api, "/batch", victim, { body: { definitions: [{ yaml }], publish: true } });
   expect(batch.status).toBe(201);
-  // Not even when it becomes public: only the stranger's organization sees the cycle.
+  // A public version is not blocked either, because only the stranger's organization sees the cycle.
   const opened = { ...next, version: "1.1.0", visibility: "public" } as const;
   expect((await publishNeeding(api, victim, opened)).status).toBe(200);
   expect(await needs(api, "helper", null)).toEqual([`no ${mine}`]);
   expect(await needs(api, "helper", { key: mallory.key })).toEqual(["secret@1.1.0"]);
 });
 
-test("neither does one who names a version that does not exist yet, with or without the organization", async () => {
+test("a stranger's reference to a future version blocks no publication, with or without the organization", async () => {
   await using api = await openTestApp();
   const [victim, mallory] = [await api.make.person(), await api.make.person()] as const;
   await publishAgent(api, mallory, { name: "helper", visibility: "public" });
@@ -94,7 +94,7 @@ test("neither does one who names a version that does not exist yet, with or with
   expect((await publishNeeding(api, victim, { name: "tool", version: "2.0.0", requires })).status).toBe(200);
 });
 
-test("neither does one whose reference meant a version without dependencies until now", async () => {
+test("a stranger's reference to a version that had no dependencies blocks no publication", async () => {
   await using api = await openTestApp();
   const [victim, mallory] = [await api.make.person(), await api.make.person()] as const;
   const attacks = [
@@ -125,13 +125,13 @@ test("neither does one whose reference meant a version without dependencies unti
       const requires = [index === 0 ? theirs : `${name}-mid`];
       expect((await publishNeeding(api, victim, { name, version, requires, visibility })).status).toBe(200);
     }
-    // A cycle within the organization is still its own.
+    // A cycle within the organization is still refused.
     const own = { name: `${name}-mid`, version: "1.1.0", requires: [name], visibility };
     expect((await errorOf(await publishNeeding(api, victim, own)))[1]).toBe("DEPENDENCY_CYCLE");
   }
 });
 
-test("neither does one whose tree has grown too large to search; who begins to need it is refused", async () => {
+test("a stranger's tree that is too large to search blocks no publication, but a new dependency on it is refused", async () => {
   await using api = await openTestApp();
   const [victim, mallory] = [await api.make.person(), await api.make.person()] as const;
   await publishNeeding(api, mallory, { name: "helper", requires: ["hub"] });
@@ -146,7 +146,7 @@ test("neither does one whose tree has grown too large to search; who begins to n
   expect((await errorOf(refused)).slice(0, 2)).toEqual([503, "SERVICE_UNAVAILABLE"]);
 });
 
-test("an organization that closes a cycle of its own by a new reference is refused, however often", async () => {
+test("an organization cannot close a cycle with a new reference, however often it tries", async () => {
   await using api = await openTestApp();
   const [one, two] = [await api.make.person(), await api.make.person()] as const;
   await publishAgent(api, one, { name: "tool", visibility: "public" });
@@ -164,7 +164,7 @@ test("an organization that closes a cycle of its own by a new reference is refus
   expect(batch.status).toBe(422);
 });
 
-test("a batch that closes a cycle over what another of its lines needed before is refused", async () => {
+test("a batch cannot close a cycle through an earlier dependency of another of its lines", async () => {
   await using api = await openTestApp();
   const [one, two] = [await api.make.person(), await api.make.person()] as const;
   const visibility = "public";
@@ -179,7 +179,7 @@ test("a batch that closes a cycle over what another of its lines needed before i
   expect((await errorOf(batch))[1]).toBe("DEPENDENCY_CYCLE");
 });
 
-test("a cycle that another organization has closed blocks no batch in which a new line needs its line", async () => {
+test("a cycle closed by another organization does not block a batch with a new line that depends on the cycle", async () => {
   await using api = await openTestApp();
   const [victim, mallory] = [await api.make.person(), await api.make.person()] as const;
   await publishAgent(api, mallory, { name: "helper", visibility: "public" });
@@ -197,7 +197,7 @@ test("a cycle that another organization has closed blocks no batch in which a ne
   expect(batch.status).toBe(201);
 });
 
-test("an organization that closes a cycle by another range of a line that it needed before is refused", async () => {
+test("an organization cannot close a cycle with a different range of an earlier dependency", async () => {
   await using api = await openTestApp();
   const [one, two] = [await api.make.person(), await api.make.person()] as const;
   await publishAgent(api, two, { name: "helper", visibility: "public" });
@@ -210,7 +210,7 @@ test("an organization that closes a cycle by another range of a line that it nee
   expect((await tool("1.1.1", "^1.0.0")).status).toBe(200);
 });
 
-test("a batch that refers to a hidden definition blocks nothing either", async () => {
+test("a batch with a reference to a hidden definition blocks no publication", async () => {
   await using api = await openTestApp();
   const [victim, mallory] = [await api.make.person(), await api.make.person()] as const;
   const requires = [`@${mallory.org.slug}/helper`];
@@ -225,7 +225,7 @@ test("a batch that refers to a hidden definition blocks nothing either", async (
   );
 });
 
-test("a cycle of references that their authors could resolve is refused across organizations", async () => {
+test("a cycle across organizations is refused if the authors could resolve its references", async () => {
   await using api = await openTestApp();
   const [one, two] = [await api.make.person(), await api.make.person()] as const;
   await publishAgent(api, one, { name: "tool", visibility: "public" });
@@ -236,7 +236,7 @@ test("a cycle of references that their authors could resolve is refused across o
   ]);
 });
 
-test("the author's colleagues resolve such a reference once it exists, and others never do", async () => {
+test("the author's colleagues can resolve a reference once its target exists, and strangers cannot", async () => {
   await using api = await openTestApp();
   const [partner, author] = [await api.make.person(), await api.make.person()] as const;
   const colleague = await api.make.person({ org: author.org, role: "viewer" });
@@ -251,7 +251,7 @@ test("the author's colleagues resolve such a reference once it exists, and other
     expect(await needs(api, "user", caller)).toEqual([`no ${name}`]);
     expect(await dependentsOf(api, "later", caller)).toEqual([]);
   }
-  // The next version is resolved again.
+  // The references of the next version are resolved again.
   await publishNeeding(api, author, { name: "user", version: "1.1.0", requires: [name] });
   expect(await needs(api, "user", null)).toEqual(["later@1.0.0"]);
 });

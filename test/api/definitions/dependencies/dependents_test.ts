@@ -14,7 +14,7 @@ import {
 import { openTestApp, type TestApp } from "../../../helpers/http/app.ts";
 import type { Person } from "../../../helpers/postgres/factory.ts";
 
-/** A user whose selected organization is a shared one, not the personal one. */
+/** Returns a caller who selects the shared organization instead of the personal one. */
 function own({ key, org }: Person): Caller {
   return { key, org };
 }
@@ -34,7 +34,7 @@ interface Named {
   version: string;
 }
 
-/** Identifies a dependent, and says where and how it names the definition. */
+/** Returns each dependent with the context and range of its reference. */
 function mentions({ dependents }: Dependents): string[][] {
   return dependents.map(({ organization, type, name, version, context, range }) => [
     `${type} @${organization}/${name}@${version}`,
@@ -56,14 +56,14 @@ async function dependentNames(api: TestApp, path: string, caller: Caller | null 
   return dependents.map(({ name, version }) => `${name}@${version}`);
 }
 
-/** Adds an agent as a dependency of a version, in SQL. */
+/** Adds an agent to the dependencies of a version, in SQL. */
 async function makeReference(api: TestApp, definitionId: string, name: string, range = "latest") {
   await api.db.sql`
     insert into definition_references (definition_id, position, type, name, range, context, in_tree)
     values (${definitionId}, 0, 'agent', ${name}, ${range}, 'dependencies.requires', true)`;
 }
 
-test("dependents are the versions that have it among their direct dependencies", async () => {
+test("dependents are the versions with a direct dependency on the definition", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   const publish = (name: string, requires: readonly string[], version = "1.0.0") =>
@@ -103,14 +103,14 @@ test("dependents are the versions that have it among their direct dependencies",
   const loose = ["loose@1.10.0", "loose@1.9.0", "loose@1.0.0"];
   expect(await dependentNames(api, "/agent/helper@1.2.0")).toEqual(loose);
   expect(await dependentNames(api, "/agent/helper@1.0.0")).toEqual(["pinned@1.0.0"]);
-  // Without a version, the dependents of all versions.
+  // Without a version, the path lists the dependents of all versions.
   expect(await dependentNames(api, "/agent/helper")).toEqual([...loose, "pinned@1.0.0"]);
   expect(await dependentNames(api, `/agent/@${slug}/helper`)).toEqual([...loose, "pinned@1.0.0"]);
   expect(await dependentNames(api, "/agent/pinned")).toEqual(["indirect@1.0.0"]);
   expect(await dependentNames(api, "/agent/stuck")).toEqual([]);
 });
 
-test("a document names it in several places and is one dependent; a trigger makes none", async () => {
+test("a document with several references is one dependent, and a trigger is not a dependency", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   const publish = async (type: string, name: string, body: readonly string[]) => {
@@ -141,7 +141,7 @@ test("a document names it in several places and is one dependent; a trigger make
   expect(await dependentNames(api, "/pipeline/release")).toEqual([]);
 });
 
-test("what the caller would not find in a list is not among the dependents", async () => {
+test("definitions that the caller cannot find in a list are not among the dependents", async () => {
   await using api = await openTestApp();
   const owner = await api.make.person();
   const stranger = await api.make.person();
@@ -173,7 +173,7 @@ test("what the caller would not find in a list is not among the dependents", asy
   expect(await dependentNames(api, "/agent/helper", bound)).toEqual(open);
 });
 
-test("dependents of a line are the versions bound to it, and not those bound to another line of the same name", async () => {
+test("dependents of a line are the versions bound to it, not to another line of the same name", async () => {
   await using api = await openTestApp();
   const [first, second, third] = [
     await api.make.person(),
@@ -206,7 +206,7 @@ test("dependents of a line are the versions bound to it, and not those bound to 
   ]);
   const asThird = { key: third.key, org: second.org };
   await api.make.member({ orgId: second.org.id, userId: third.user.id, role: "viewer" });
-  // A line of the third organization changes nothing that was resolved.
+  // A new line in the third organization does not change resolved references.
   await publishAgent(api, own(third), { name: "helper", visibility: "public" });
   expect(await dependentNames(api, "/agent/helper", own(third))).toEqual([]);
   expect((await dependentNames(api, "/agent/helper", asThird)).slice(1)).toEqual([
@@ -215,7 +215,7 @@ test("dependents of a line are the versions bound to it, and not those bound to 
   ]);
 });
 
-test("an unknown definition has no dependents and no dependencies", async () => {
+test("an unknown definition has no dependents or dependencies", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   await publishAgent(api, person, { name: "helper", visibility: "public" });
@@ -244,7 +244,7 @@ test("an unknown definition has no dependents and no dependencies", async () => 
   }
 });
 
-test("a document with thousands of ranges hides no dependents of others, and a stranger's draft counts for nothing", async () => {
+test("a document with thousands of ranges hides no other dependents, and a stranger's draft does not count", async () => {
   await using api = await openTestApp();
   const owner = await api.make.person();
   const flooder = await api.make.person();
@@ -266,7 +266,7 @@ test("a document with thousands of ranges hides no dependents of others, and a s
   expect(after).toMatchObject({ totalCount: 3, truncated: true });
 });
 
-test("a user with many organizations hides no dependents of others", async () => {
+test("a user with many organizations hides no other dependents", async () => {
   await using api = await openTestApp();
   const [owner, flooder, user] = [await api.make.person(), await api.make.person(), await api.make.person()];
   const open = { status: "published", visibility: "public" } as const;
@@ -284,7 +284,7 @@ test("a user with many organizations hides no dependents of others", async () =>
   expect(dependents.map(({ name }) => name)).toEqual(["flood", "flood", "helped", "more", "more"]);
 });
 
-/** Adds references to an agent "helper" of an organization to a version, in SQL. */
+/** Adds references to the organization's agent "helper" to a version, in SQL. */
 async function addReferences(api: TestApp, definitionId: string, { org }: Person, ranges: readonly string[]) {
   await api.db.sql`
     insert into definition_references (definition_id, position, type, name, range, context, in_tree, org_slug, target_org_id)

@@ -7,7 +7,7 @@ import {
   MAX_DEPENDENCY_NODES,
 } from "../../../../api/definitions/dependencies/graph.ts";
 
-/** `{a: ["b", "c"]}` means that a depends on b and c. */
+/** Creates a dependency map. `{a: ["b", "c"]}` means that a depends on b and c. */
 function mapOf(needs: Record<string, readonly string[]>): DependencyMap {
   const ids = new Set([...Object.keys(needs), ...Object.values(needs).flat()]);
   const nodes = new Map(
@@ -22,7 +22,7 @@ function mapOf(needs: Record<string, readonly string[]>): DependencyMap {
   return { nodes, edges };
 }
 
-/** `a(b(d) c)`. */
+/** Formats a tree as text, such as `a(b(d) c)`. */
 function draw({ id, dependencies }: DependencyTree): string {
   return dependencies.length === 0 ? id : `${id}(${dependencies.map(draw).join(" ")})`;
 }
@@ -67,7 +67,7 @@ test.each([
   expect(expand(needs)).toEqual(expected);
 });
 
-test("expandDependencies() stops at a depth and at a number of nodes, and says so", () => {
+test("expandDependencies() stops at a maximum depth and number of nodes, and reports it", () => {
   const needs = { a: ["b", "c"], b: ["d", "e"], c: ["f"] };
   expect(expand(needs, { maxDepth: 1 })).toMatchObject({ tree: "a(b c)", maxDepth: 1, truncated: true });
   expect(expand(needs, { maxDepth: 2 })).toMatchObject({
@@ -78,7 +78,7 @@ test("expandDependencies() stops at a depth and at a number of nodes, and says s
   expect(expand(needs, { maxNodes: 3 })).toMatchObject({ tree: "a(b(d) c)", totalCount: 3, truncated: true });
 });
 
-test("expandDependencies() keeps the first place where each is named", () => {
+test("expandDependencies() keeps the first place of each definition", () => {
   const { graph, flat } = expandDependencies(mapOf({ a: ["b"], b: ["c"] }), { rootId: "a" });
   expect(graph).toEqual({
     id: "a",
@@ -119,7 +119,7 @@ test("expandDependencies() keeps the first place where each is named", () => {
   });
 });
 
-test("expandDependencies() holds its limits on layers that multiply, and on a chain", () => {
+test("expandDependencies() respects its limits for multiplying layers and for a chain", () => {
   const layers = Object.fromEntries(
     Array.from({ length: 40 }, (_, layer) =>
       Array.from(
@@ -136,7 +136,7 @@ test("expandDependencies() holds its limits on layers that multiply, and on a ch
     Array.from({ length: 9000 }, (_, n) => [n === 0 ? "a" : `${n}`, [`${n + 1}`]]),
   );
   for (const [needs, definitions, deepest] of [
-    // Its tree is cut off, because it repeats them.
+    // The tree of the layers repeats definitions, so it is truncated.
     [layers, 40 * 20, 40],
     [chain, MAX_DEPENDENCY_NODES, MAX_DEPENDENCY_NODES],
   ] as const) {
@@ -150,7 +150,7 @@ test("expandDependencies() holds its limits on layers that multiply, and on a ch
   }
 });
 
-test("expandDependencies() finds everything reachable, once each, in any graph", () => {
+test("expandDependencies() finds every reachable definition once in any graph", () => {
   const id = fc.constantFrom("a", "b", "c", "d", "e", "f");
   fc.assert(
     fc.property(fc.dictionary(id, fc.array(id, { maxLength: 4 }), { maxKeys: 6 }), (drawn) => {

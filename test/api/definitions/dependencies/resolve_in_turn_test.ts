@@ -13,7 +13,7 @@ import { waitFor } from "../../../helpers/wait_for.ts";
 
 const READS = ["/agent/base/dependencies", "/agent/base/dependents", "/agent/base?includeRefs=true"];
 
-test("they take turns with lists: slow ones keep no other caller waiting, and too many are refused", async () => {
+test("reads take turns with lists: slow reads do not delay other callers, and too many are refused", async () => {
   await using api = await openTestApp();
   const [person, other] = [await api.make.person(), await api.make.person()];
   await publishAgent(api, person, { name: "base" });
@@ -39,7 +39,7 @@ test("they take turns with lists: slow ones keep no other caller waiting, and to
   for (const path of READS) expect([path, (await ask(api, path, person)).status]).toEqual([path, 200]);
 });
 
-test("references that take too long to resolve are 503", async () => {
+test("references that take too long to resolve return 503", async () => {
   await using api = await openTestApp({ config: { databasePoolMax: 10 } });
   const person = await api.make.person();
   await makeHub(api.db, person, "top");
@@ -56,7 +56,7 @@ test("references that take too long to resolve are 503", async () => {
   }
 });
 
-test("a read ends when its client leaves or has been sent a timeout", async () => {
+test("a read ends when its client disconnects or gets a timeout", async () => {
   await using db = await openTestDatabase();
   const deps = { sql: db.sql, turns: createTurns({ databasePoolMax: 4 }) };
   const abort = new AbortController();

@@ -20,7 +20,7 @@ const COMMENTED = agentYaml("reviewer", "1.4.0", { author: "Ada", tags: "[review
   .replace("agent:", "# how we review\nagent:")
   .replace("displayName: Reviewer", "displayName: Reviewer # shown in lists");
 
-test("a draft fork does not take the name of its source; once published, it does", async () => {
+test("a draft fork does not replace its source under a shared name, and a published fork does", async () => {
   await using api = await openTestApp();
   const [author, forker] = [await api.make.person(), await api.make.person()] as const;
   const source = await publishAgent(api, author, { name: "reviewer", visibility: "public" });
@@ -51,7 +51,7 @@ test("a draft fork does not take the name of its source; once published, it does
     });
 });
 
-test("a fork is a draft 1.0.0 of one's own, its document rewritten with the comments kept", async () => {
+test("a fork is the caller's own draft 1.0.0, with a rewritten document that keeps its comments", async () => {
   await using api = await openTestApp();
   const author = await api.make.person();
   const reader = await api.make.person();
@@ -118,7 +118,7 @@ test("a fork is a draft 1.0.0 of one's own, its document rewritten with the comm
   ]);
 });
 
-test("a fork takes visibility and description from the body, and columns of a workflow from its source", async () => {
+test("a fork gets visibility and description from the body, and a workflow's columns from its source", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   const yaml = agentYaml("checks")
@@ -145,7 +145,7 @@ test("a fork takes visibility and description from the body, and columns of a wo
   });
 });
 
-test("a fork returns its own warnings: no rendering, unresolved references, signs of misuse", async () => {
+test("a fork returns its own warnings: rendering errors, unresolved references and signs of misuse", async () => {
   await using api = await openTestApp();
   const author = await api.make.person();
   const reader = await api.make.person();
@@ -183,7 +183,7 @@ test("a fork returns its own warnings: no rendering, unresolved references, sign
     line: expect.any(Number),
     column: expect.any(Number),
   };
-  // Members resolve the private helper; public readers of a draft do not exist yet.
+  // The member's fork resolves the private helper. It is a draft, so a public reader is not considered yet.
   const inside = await makeFork(api, author, "/agent/reviewer", { name: "second", visibility: "public" });
   expect(inside.warnings).toEqual([unresolved("missing", "^2.0.0"), signal]);
   const outside = await makeFork(api, reader, "/agent/reviewer", { name: "mine" });
@@ -194,7 +194,7 @@ test("a fork returns its own warnings: no rendering, unresolved references, sign
   ]);
 });
 
-test("a version is forked by its number, published or deprecated; without one the latest published is", async () => {
+test("a published or deprecated version is forked by its number, or else the latest published version", async () => {
   await using api = await openTestApp();
   const author = await api.make.person();
   const reader = await api.make.person();
@@ -206,7 +206,7 @@ test("a version is forked by its number, published or deprecated; without one th
   const latest = await makeFork(api, reader, "/agent/reviewer", { name: "latest" });
   const named = await makeFork(api, reader, "/agent/reviewer@1.9.0", { name: "named" });
   expect([latest.source["version"], named.source["version"]]).toEqual(["1.10.0", "1.9.0"]);
-  // The header selects the target of the fork, not the source.
+  // X-Org-Slug selects the target organization of the fork, not the source.
   const owned = await makeFork(api, author, "/agent/reviewer@2.0.0", { name: "reviewer-too" });
   expect([owned.definition.orgId, owned.source["version"]]).toEqual([author.org.id, "2.0.0"]);
   expect(await forkCounts(api, "reviewer@1.10.0", null)).toEqual([3, 3]);
@@ -232,7 +232,7 @@ test("targetOrgSlug, which older clients send, names the organization of a fork"
   });
 });
 
-test("members fork drafts and archived versions of their own, others neither", async () => {
+test("members can fork their own drafts and archived versions, and other callers cannot", async () => {
   await using api = await openTestApp();
   const author = await api.make.person();
   const stranger = await api.make.person();
@@ -251,13 +251,13 @@ test("members fork drafts and archived versions of their own, others neither", a
   expect(refused).toEqual([409, "NOT_FORKABLE", { reason: "ARCHIVED" }]);
   const unseen = await write(api, "/agent/sketch@1.0.0/fork", stranger, { body: { name: "mine" } });
   expect((await errorOf(unseen)).slice(0, 2)).toEqual([404, "NOT_FOUND"]);
-  // A key that is bound to another organization gives no membership here.
+  // A key that is bound to another organization does not count as a membership here.
   const bound = await api.make.key({ userId: author.user.id, orgId: author.personalOrg.id });
   const elsewhere = await write(api, "/agent/old@1.0.0/fork", bound, { body: { name: "mine" } });
   expect(await errorOf(elsewhere)).toEqual([409, "NOT_FORKABLE", { reason: "ARCHIVED" }]);
 });
 
-test("what cannot be forked is refused, and nothing changes", async () => {
+test("sources that cannot be forked are refused, and nothing changes", async () => {
   await using api = await openTestApp();
   const author = await api.make.person();
   const reader = await api.make.person();

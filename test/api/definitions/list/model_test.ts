@@ -38,7 +38,7 @@ type Version = typeof version extends fc.Arbitrary<infer Value> ? Value : never;
 type Query = typeof query extends fc.Arbitrary<infer Value> ? Value : never;
 type Stored = Version & { id: string };
 
-test("a list is what going through all versions one by one gives", async () => {
+test("a list returns the same definitions as a scan of all versions", async () => {
   await using api = await openTestApp({ config: { rateLimitAnonymousPerMinute: 100_000 } });
   await fc.assert(
     fc.asyncProperty(
@@ -60,11 +60,11 @@ interface Registry {
   stored: Stored[];
   authorId: string;
   key: string;
-  /** The caller is a member of the first one. */
+  /** The caller is a member of the first organization only. */
   orgs: readonly [OrgRow, OrgRow];
 }
 
-/** Rows of earlier runs have another author. */
+/** Stores the versions with a new author, because the rows of earlier runs remain. */
 async function store(api: TestApp, versions: readonly Version[]): Promise<Registry> {
   const person = await api.make.person();
   const orgs = [person.org, await api.make.org()] as const;
@@ -122,7 +122,7 @@ function expectedIds(stored: readonly Stored[], asked: Query): string[] {
   return asked.sortOrder === "asc" ? ascending : ascending.reverse();
 }
 
-/** The version of a line that the list shows. */
+/** Whether the list shows `a` instead of `b`, a version of the same line. */
 function isBefore({ caller, publishedFirst }: Query, a: Version, b: Version): boolean {
   const isOwn = a.org === 0 && caller !== "anonymous";
   if (!publishedFirst || !isOwn || a.status === b.status) return isHigher(a, b);

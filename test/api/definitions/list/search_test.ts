@@ -32,7 +32,7 @@ const SHELF: readonly Texts[] = [
   { name: "who-am-i", displayName: "Who am I", description: "Überprüft, wer fragt: 検索 ☃" },
 ];
 
-test("words are found in name, display name and description, by stem, the best place first", async () => {
+test("words are found by stem in names, display names and descriptions, in this order", async () => {
   await using registry = await openRegistry(SHELF);
   const { api } = registry;
   const cases: readonly [string, string[]][] = [
@@ -56,7 +56,7 @@ test("words are found in name, display name and description, by stem, the best p
   for (const [search, names] of cases) expect([search, await found(api, search)]).toEqual([search, names]);
 });
 
-test("a name is found in all its spellings: with its organization, with its version, without hyphens", async () => {
+test("a name is found in all its forms: with its organization, with its version and without hyphens", async () => {
   await using registry = await openRegistry(SHELF);
   const { api, person } = registry;
   const other = await api.make.person();
@@ -80,23 +80,23 @@ test("a name is found in all its spellings: with its organization, with its vers
     ["@nobody/code-reviewer", []],
   ];
   for (const [search, names] of cases) {
-    // The exact name comes first; others with the same words may follow.
+    // The exact name comes first. Other names with the same words may follow.
     const best = (await found(api, search)).slice(0, Math.max(1, names.length));
     expect([search, best]).toEqual([search, names]);
   }
-  // Two words that are no organization.
+  // The first word is not an organization, so both words are searched.
   expect(await found(api, "review/code")).toEqual(await found(api, "review code"));
-  // A filter by organization is a further condition.
+  // A filter by organization is an additional condition.
   const ofOther = `&organization=${other.org.slug}`;
   expect(await found(api, `@${other.org.slug}/code-reviewer`, ofOther)).toEqual(one);
   expect(await found(api, `@${slug}/code-reviewer`, ofOther)).toEqual([]);
-  // Slugs may have dots and low lines, names may not.
+  // Slugs may contain dots and underscores. Names may not.
   await api.db.sql`update organizations set slug = 'john.doe_1' where id = ${other.org.id}`;
   for (const search of ["@john.doe_1/code-reviewer@1.0.0", "john.doe_1/code-reviewer", "@john.doe_1"])
     expect([search, await found(api, search)]).toEqual([search, one]);
 });
 
-test("names that others keep private change no search, whatever they spell without their hyphens", async () => {
+test("other organizations' private names do not change a search, however they are hyphenated", async () => {
   const [older, newer] = ["2026-01-02T00:00:00Z", "2026-01-03T00:00:00Z"];
   await using registry = await openRegistry([
     { name: "reviewer", createdAt: older },
@@ -124,12 +124,12 @@ test("names that others keep private change no search, whatever they spell witho
   for (const [search, names] of Object.entries(before)) expect(await found(api, search)).toEqual(names);
   const seen = await found(api, "reviewer", "", stranger.key);
   expect(seen.slice(0, 2)).toEqual(["reviewer", "re-viewer"]);
-  // A public one is found, and takes no place from those that match otherwise.
+  // A public definition with such a name is found, and displaces no other match.
   await makeVersion(api.db.sql, { ...own, name: "revi-ewer", visibility: "public" });
   expect(await found(api, "reviewer")).toEqual(["reviewer", "revi-ewer", "code-reviewer", "digest"]);
 });
 
-test("every word of the longest description is found", async () => {
+test("every word of a description of maximum length is found", async () => {
   // 800 words of four letters and a space are 4,000 characters.
   const words = Array.from(
     { length: 800 },
@@ -145,7 +145,7 @@ test("every word of the longest description is found", async () => {
   }
 });
 
-test("words are found by how they begin, after those that are whole", async () => {
+test("words are found by prefix, after whole words", async () => {
   await using registry = await openRegistry(SHELF);
   const { api } = registry;
   expect(await found(api, "gate")).toEqual(["gatekeeper"]);
@@ -156,7 +156,7 @@ test("words are found by how they begin, after those that are whole", async () =
   expect(await found(api, "cod rev")).toEqual(expect.arrayContaining(["code-reviewer", "nightly"]));
 });
 
-test("any part of a name or display name is found, from three letters on", async () => {
+test("any part of a name or display name is found if it has at least three letters", async () => {
   await using registry = await openRegistry([
     { name: "code-reviewer", displayName: "Quality Gate" },
     { name: "other", description: "A reviewer of quality" },
@@ -183,7 +183,7 @@ test("any part of a name or display name is found, from three letters on", async
   for (const [search, names] of cases) expect([search, await found(api, search)]).toEqual([search, names]);
 });
 
-test("stop words in names are found, alone and within a part of a name", async () => {
+test("stop words in names are found, alone and in a part of a name", async () => {
   await using registry = await openRegistry([
     { name: "state-of-things", displayName: "Where we are" },
     { name: "this-and-that", displayName: "Both" },
@@ -201,13 +201,13 @@ test("stop words in names are found, alone and within a part of a name", async (
     ["d-that", ["this-and-that"]],
     ["re we a", ["state-of-things"]],
     ["ate-of-thi", ["state-of-things"]],
-    // Never taken for a misspelled "one".
+    // "once" is not corrected to "one".
     ["once", []],
   ];
   for (const [search, names] of cases) expect([search, await found(api, search)]).toEqual([search, names]);
 });
 
-test("names come before descriptions, for whole words and for beginnings of any length", async () => {
+test("names rank before descriptions, for whole words and prefixes of any length", async () => {
   await using registry = await openRegistry([
     { name: "security-audit", displayName: "Looks at things", createdAt: "2020-01-01T00:00:00.000Z" },
     { name: "looker", displayName: "Security of secrets", createdAt: "2021-01-01T00:00:00.000Z" },
@@ -226,7 +226,7 @@ test("names come before descriptions, for whole words and for beginnings of any 
   expect(await found(api, "secu", "&sortBy=createdAt")).toEqual(["other", "looker", "security-audit"]);
 });
 
-test("the exact name comes first, however it is written", async () => {
+test("the exact name comes first in any spelling", async () => {
   await using registry = await openRegistry([
     { name: "review", createdAt: "2020-01-01T00:00:00.000Z" },
     { name: "review-gate", displayName: "Review review review" },
@@ -247,7 +247,7 @@ test("the exact name comes first, however it is written", async () => {
   expect(await found(api, "review", "&limit=1&offset=3")).toHaveLength(1);
 });
 
-test("small slips are forgiven in words that are not there, and only there", async () => {
+test("small misspellings of unknown words are corrected, and known words are not", async () => {
   await using registry = await openRegistry(SHELF);
   const { api } = registry;
   const cases: readonly [string, string[]][] = [
@@ -263,11 +263,11 @@ test("small slips are forgiven in words that are not there, and only there", asy
   for (const [search, names] of cases) expect([search, await found(api, search)]).toEqual([search, names]);
   expect(await found(api, "reviewe gatekeper nigthly")).toEqual([]);
   expect(await found(api, "gatekeper reviwe")).toEqual(["gatekeeper"]);
-  // The word exists, but its definition is filtered out: that is no reason for a correction.
+  // The filter excludes the definition, but its word exists and is not corrected.
   expect(await found(api, "taxes", "&domain=legal")).toEqual([]);
 });
 
-test("what others hide does not show in what slips are taken for", async () => {
+test("hidden definitions do not affect corrections", async () => {
   await using registry = await openRegistry([
     { name: "gatekeeper" },
     { name: "secret", visibility: "private", description: "The gatekeper project" },
@@ -277,7 +277,7 @@ test("what others hide does not show in what slips are taken for", async () => {
   expect(await found(api, "gatekeper", "", person.key)).toEqual(["secret"]);
 });
 
-test("hostile texts are texts", async () => {
+test("hostile input is treated as text", async () => {
   await using registry = await openRegistry(SHELF);
   const { api } = registry;
   const everything = SHELF.length;

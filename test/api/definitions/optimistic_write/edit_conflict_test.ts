@@ -1,4 +1,4 @@
-/** `expectedUpdatedAt`: updates and publications of a draft that another client has changed. */
+/** Updates and publications with `expectedUpdatedAt`, after another client has changed the draft. */
 import { expect, test } from "bun:test";
 import {
   agentYaml,
@@ -13,11 +13,11 @@ import { waitFor } from "../../../helpers/wait_for.ts";
 
 const PATH = "/agent/reviewer@1.0.0";
 
-test("an update of a draft that has changed since it was read is refused, and writes nothing", async () => {
+test("an update of a draft that has changed since it was read is refused and writes nothing", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   const { updatedAt } = await createAgent(api, person, { name: "reviewer" });
-  // Comments do not count in the hash, but an update must not lose them either.
+  // The hash does not cover comments, but a stale update must not overwrite them either.
   const first = `# first\n${agentYaml("reviewer")}`;
   await waitFor(() => new Date().toISOString() > updatedAt);
   const put = (body: object) => ask(api, PATH, person, { method: "PUT", body });
@@ -33,7 +33,7 @@ test("an update of a draft that has changed since it was read is refused, and wr
   expect(third.status).toBe(200);
 });
 
-test("updates that began in one millisecond, or before a clock was set back, have different times", async () => {
+test("updates in one millisecond, or before a clock was set back, have different times", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   await createAgent(api, person, { name: "reviewer" });
@@ -46,7 +46,7 @@ test("updates that began in one millisecond, or before a clock was set back, hav
   expect((await definitionOf(second)).updatedAt > updatedAt).toBe(true);
 });
 
-test("if two updates expect the same draft, one wins, even with YAML bodies", async () => {
+test("of two updates that expect the same draft, one succeeds, also with YAML bodies", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   const { updatedAt } = await createAgent(api, person, { name: "reviewer" });
@@ -64,7 +64,7 @@ test("if two updates expect the same draft, one wins, even with YAML bodies", as
   expect(responses.map(({ status }) => status).toSorted()).toEqual([200, 409, 409]);
 });
 
-test("a draft that has changed since it was read is not published", async () => {
+test("a draft that has changed since it was read cannot be published", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   const { updatedAt } = await createAgent(api, person, { name: "reviewer" });

@@ -1,4 +1,4 @@
-/** A reference belongs to one line, chosen at publication: a stranger's line of the same name never replaces it. */
+/** A reference is bound to one line at publication. A stranger's line of the same name never replaces it. */
 import { expect, test } from "bun:test";
 import {
   agentNeeding,
@@ -38,7 +38,7 @@ async function publishNeeding(
   return warnings.map(({ code, details }) => ({ code, details }));
 }
 
-/** The ids of direct dependencies and the names of missing ones, from each endpoint. */
+/** Returns the ids of direct dependencies and the names of unresolved ones. Both endpoints must agree. */
 async function needs(api: TestApp, path: string, caller: Caller | null): Promise<unknown> {
   const found = await ask(api, `/agent/${path}/dependencies?maxDepth=1`, caller);
   const { data } = (await found.json()) as {
@@ -53,7 +53,7 @@ async function needs(api: TestApp, path: string, caller: Caller | null): Promise
   return [...data.flat.map(({ id }) => id), ...missing.map((name) => `no ${name}`)];
 }
 
-test("another organization's line never replaces a private one, for any reader", async () => {
+test("another organization's line never replaces a private line for any reader", async () => {
   await using api = await openTestApp();
   const [mallory, victim, customer] = [
     await api.make.person(),
@@ -74,7 +74,7 @@ test("another organization's line never replaces a private one, for any reader",
   for (const caller of [null, { key: customer.key }, { key: mallory.key }]) {
     expect(await needs(api, "deployment", caller)).toEqual(["no deploy-helper"]);
   }
-  // A bare name also prefers one's own line, with every credential.
+  // A bare name resolves to the caller's own line first, with every credential.
   const bound = await api.make.key({ userId: victim.user.id, orgId: victim.org.id });
   for (const key of [victim.key, bound.key]) {
     const read = await definitionOf(await ask(api, "/agent/deploy-helper", { key }));
@@ -82,7 +82,7 @@ test("another organization's line never replaces a private one, for any reader",
   }
 });
 
-test("a bound reference stays bound when lines come and go, for every reader", async () => {
+test("a bound reference stays bound for every reader when lines are added", async () => {
   await using api = await openTestApp();
   const [first, second, author] = [
     await api.make.person(),
@@ -96,12 +96,12 @@ test("a bound reference stays bound when lines come and go, for every reader", a
   for (const caller of [null, { key: first.key }, { key: second.key }, { key: author.key }]) {
     expect(await needs(api, "user@1.0.0", caller)).toEqual([helper.id]);
   }
-  // The next version is resolved again, and by now its author has a line with this name.
+  // The references of the next version are resolved again, and now its author has a line with this name.
   await publishNeeding(api, own(author), { name: "user", requires: ["helper"], version: "2.0.0" });
   const [mine] = await api.db.sql`select id from definitions where version = '6.0.0'`;
   expect(await needs(api, "user@2.0.0", null)).toEqual([mine?.["id"]]);
   expect(await needs(api, "user@1.0.0", null)).toEqual([helper.id]);
-  // Ranges follow the chosen line.
+  // A range resolves to the newest matching version of the bound line.
   const newer = await publishAgent(api, own(first), {
     name: "helper",
     version: "1.1.0",
@@ -110,7 +110,7 @@ test("a bound reference stays bound when lines come and go, for every reader", a
   expect(await needs(api, "user@1.0.0", null)).toEqual([newer.id]);
 });
 
-test("an unknown name is reserved for the author's organization, and no other one can fill it", async () => {
+test("an unknown name is reserved for the author's organization, and no other organization can take it", async () => {
   await using api = await openTestApp();
   const [author, mallory] = [await api.make.person(), await api.make.person()] as const;
   const warnings = await publishNeeding(api, own(author), { name: "user", requires: ["missing@^1.0.0"] });
@@ -125,7 +125,7 @@ test("an unknown name is reserved for the author's organization, and no other on
   expect(await needs(api, "user", null)).toEqual([made.id]);
 });
 
-test("an organization's own draft keeps a name from being settled to a stranger's line", async () => {
+test("an organization's own draft keeps a name from being bound to a stranger's line", async () => {
   await using api = await openTestApp();
   const [author, mallory] = [await api.make.person(), await api.make.person()] as const;
   await publishAgent(api, own(mallory), { name: "helper", visibility: "public" });
@@ -163,11 +163,11 @@ test("@org/name refers only to that organization's line, with and without a rang
     { code: "UNRESOLVED_REFERENCE", details: { type: "agent", name: written, range: "^2.0.0" } },
   ]);
   expect(await needs(api, "stuck", null)).toEqual([`no ${written}`]);
-  // The text names the organization and can be rendered.
+  // The document, which names the organization in its reference, can be rendered.
   expect((await definitionOf(await ask(api, "/agent/user", null))).translationError).toBeNull();
 });
 
-test("@org/name of a hidden line looks like one of an unknown organization, and a later owner of the slug cannot fill it", async () => {
+test("@org/name of a hidden line looks like an unknown organization's, and a new owner of the slug cannot take it", async () => {
   await using api = await openTestApp();
   const [acme, author] = [await api.make.person(), await api.make.person()] as const;
   await publishAgent(api, own(acme), { name: "hidden" });
@@ -188,7 +188,7 @@ test("@org/name of a hidden line looks like one of an unknown organization, and 
   expect(await needs(api, "user", null)).toEqual(names.map((name) => `no ${name}`));
 });
 
-test("for each reader, a draft resolves as it would be bound if it were published now", async () => {
+test("a draft resolves for each reader as if it were published now", async () => {
   await using api = await openTestApp();
   const [mallory, author, reader, colleague] = [
     await api.make.person(),
@@ -204,7 +204,7 @@ test("for each reader, a draft resolves as it would be bound if it were publishe
   const inOrg = (person: Person) => ({ key: person.key, org: author.org });
   expect(await needs(api, "user@1.0.0", own(author))).toEqual([personal.id, "no @x/y"]);
   expect(await needs(api, "user@1.0.0", inOrg(reader))).toEqual([readers.id, "no @x/y"]);
-  // The other members' lines count as missing.
+  // For a colleague, the private lines of other members are unresolved.
   expect(await needs(api, "user@1.0.0", inOrg(colleague))).toEqual(["no helper", "no @x/y"]);
   const shown = await publishAgent(api, own(mallory), { name: "helper", visibility: "public" });
   expect(await needs(api, "user@1.0.0", inOrg(colleague))).toEqual([shown.id, "no @x/y"]);
@@ -215,7 +215,7 @@ test("for each reader, a draft resolves as it would be bound if it were publishe
   }
 });
 
-test("validating, dependents and publishing agree on what a bare name means to the author", async () => {
+test("validations, dependents and publications agree on what a bare name means to the author", async () => {
   await using api = await openTestApp();
   const [mallory, author] = [await api.make.person(), await api.make.person()] as const;
   await publishAgent(api, own(mallory), { name: "helper", visibility: "public" });
@@ -241,7 +241,7 @@ test("validating, dependents and publishing agree on what a bare name means to t
   expect(await dependents()).toMatchObject({ data: { totalCount: 1, dependents: [user] } });
 });
 
-test("a line in another organization of the author comes before a stranger's, and stays hidden from other readers", async () => {
+test("a line in another organization of the author precedes a stranger's, and stays hidden from other readers", async () => {
   await using api = await openTestApp();
   const [mallory, author] = [await api.make.person(), await api.make.person()] as const;
   await publishAgent(api, own(mallory), { name: "helper", visibility: "public" });
@@ -253,7 +253,7 @@ test("a line in another organization of the author comes before a stranger's, an
   expect(await needs(api, "user", null)).toEqual(["no helper"]);
 });
 
-test("only a public version gets warnings about private references", async () => {
+test("only public versions get warnings about private references", async () => {
   await using api = await openTestApp();
   const author = await api.make.person();
   await publishAgent(api, own(author), { name: "hidden" });
@@ -272,7 +272,7 @@ test("only a public version gets warnings about private references", async () =>
   );
 });
 
-test("a fork in another organization qualifies the references of its source and keeps comments", async () => {
+test("a fork in another organization qualifies its source's references and keeps comments", async () => {
   await using api = await openTestApp();
   const [acme, mallory, forker] = [
     await api.make.person(),
@@ -314,7 +314,7 @@ async function idOf(api: TestApp, orgId: string, name: string): Promise<string> 
   return row.id;
 }
 
-test("two that name each other and are published at once: one of them is refused", async () => {
+test("of two definitions that depend on each other and are published concurrently, one is refused", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   for (let round = 0; round < 5; round += 1) {

@@ -13,7 +13,7 @@ import { waitFor } from "../../../helpers/wait_for.ts";
 const RUNNING = 2;
 const WAITING = 20;
 
-test("publications beyond one caller's share are refused; another caller's reads and publications go on", async () => {
+test("publications beyond one caller's share are refused, while another caller can read and publish", async () => {
   await using api = await openTestApp({ config: { databasePoolMax: 10 } });
   const [person, other] = [await api.make.person(), await api.make.person()];
   await publishAgent(api, person, { name: "base" });

@@ -1,4 +1,4 @@
-/** A definition whose versions are all deprecated: saved addresses still work and name the replacement. */
+/** Definitions with only deprecated versions. Their URLs still work and name the replacement. */
 import { expect, test } from "bun:test";
 import {
   agentNeeding,
@@ -26,7 +26,7 @@ async function idOf(api: TestApp, caller: Caller | null, path = "/agent/old"): P
   return (await definitionOf(await ask(api, path, caller))).id;
 }
 
-test("every address of it is the highest deprecated version, with its reason and successor", async () => {
+test("all its addresses return the highest deprecated version with its reason and successor", async () => {
   await using api = await openTestApp();
   const author = await api.make.person();
   await makeDeprecated(api, author);
@@ -61,7 +61,7 @@ test("every address of it is the highest deprecated version, with its reason and
   expect(fork.status).toBe(201);
 });
 
-test("a published version comes first, and no archived or quarantined one takes its place", async () => {
+test("a published version takes precedence, and archived or quarantined versions are skipped", async () => {
   await using api = await openTestApp();
   const author = await api.make.person();
   await makeDeprecated(api, author);
@@ -75,7 +75,7 @@ test("a published version comes first, and no archived or quarantined one takes 
   expect((await ask(api, "/agent/held", author)).status).toBe(404);
 });
 
-test("of strangers' definitions, one with a published version is chosen, and of one's own first one's own", async () => {
+test("among strangers' definitions, a published one is preferred, and callers' own definitions take precedence", async () => {
   await using api = await openTestApp();
   const [first, second] = [await api.make.person(), await api.make.person()] as const;
   await makeDeprecated(api, first);
@@ -86,7 +86,7 @@ test("of strangers' definitions, one with a published version is chosen, and of 
     expect(bare).toBe(await (await ask(api, `/agent/@${second.org.slug}/old${below}`, null)).text());
   }
   expect(await idOf(api, null)).toBe(published.id);
-  // For an organization's members, no one else can take over a name that it has deprecated.
+  // Members still get their own organization's deprecated definition by its bare name.
   expect(await idOf(api, { key: first.key })).toBe(own);
   const reader = await api.make.person();
   const yaml = agentNeeding("user", ["old"]);
@@ -95,7 +95,7 @@ test("of strangers' definitions, one with a published version is chosen, and of 
   expect(tree).toMatchObject({ data: { flat: [{ id: published.id }] } });
 });
 
-test("its dependents and executions are those of all its versions, even when all are archived", async () => {
+test("its dependents and executions cover all versions, even if all are archived", async () => {
   await using api = await openTestApp();
   const author = await api.make.person();
   const admin = await makePlatformAdmin(api);

@@ -12,7 +12,7 @@ import {
 } from "../../../helpers/definitions/definitions.ts";
 import { openTestApp, testRequest } from "../../../helpers/http/app.ts";
 
-test("a repeated read shows every change of its rows, made by any process", async () => {
+test("a repeated read shows every change of its rows by any process", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   const { id } = await publishAgent(api, person, { name: "reviewer", visibility: "public" });
@@ -43,7 +43,7 @@ test("a repeated read shows every change of its rows, made by any process", asyn
     expect(await definitionOf(await ask(api, `${path}?includeYaml=false`, null))).toMatchObject(changed);
     const { deprecationReason: _notListed, ...item } = changed;
     expect((await list(api, "latestOnly=false")).definitions).toMatchObject([item]);
-    // Another client changed, read and reverted it, unseen by anyone else.
+    // Another client's change that is rolled back is never visible to other readers.
     const undone = sql.begin(async (tx) => {
       await tx`update definition_lines set execution_count = 99`;
       expect(await definitionOf(await ask(api, path, null))).toMatchObject(changed);
@@ -55,7 +55,7 @@ test("a repeated read shows every change of its rows, made by any process", asyn
   expect(tags.size).toBe(changes.length);
 });
 
-test("another process, which has read nothing yet, gives the same bytes the same tag", async () => {
+test("another process that has read nothing yet gives the same bytes the same tag", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   for (const name of ["reviewer", "tester"]) await publishAgent(api, person, { name, visibility: "public" });
@@ -80,7 +80,7 @@ test("another process, which has read nothing yet, gives the same bytes the same
   }
 });
 
-test("a repeated read shows nothing to callers who may not see it, or no longer may", async () => {
+test("a repeated read shows nothing to callers without access, or who have lost it", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   const outsider = await api.make.person();

@@ -12,7 +12,7 @@ import { openTestApp } from "../../../helpers/http/app.ts";
 
 const HOSTILE = agentYaml("reviewer", "1.0.0", { author: '"<script>alert(1)</script>"' });
 
-test("addresses that end in .md and .yaml, and Accept, return the rendering and the source", async () => {
+test("paths that end in .md and .yaml, and Accept, return the rendering and the source", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   const definition = await publishAgent(api, person, {
@@ -57,7 +57,7 @@ test("addresses that end in .md and .yaml, and Accept, return the rendering and 
   expect(json.headers.get("content-type")).toStartWith("application/json");
 });
 
-test("a text of a deprecated version has its headers, and one without a rendering is not found", async () => {
+test("the text of a deprecated version has its headers, and a missing rendering is not found", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   await publishAgent(api, person, { name: "old", visibility: "public" });
@@ -71,7 +71,7 @@ test("a text of a deprecated version has its headers, and one without a renderin
   expect((await ask(api, "/agent/bare.yaml", null)).status).toBe(200);
 });
 
-test("a text that the caller may not see is refused like one that does not exist", async () => {
+test("a text that the caller may not see is indistinguishable from a missing one", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   await createAgent(api, person, { name: "secret" });

@@ -4,7 +4,7 @@ import { openTestApp } from "../../../helpers/http/app.ts";
 import { listWaiting } from "../../../helpers/postgres/waiting_sessions.ts";
 import { waitFor } from "../../../helpers/wait_for.ts";
 
-test("DELETE deletes a draft, and with the last one the name is free", async () => {
+test("DELETE deletes a draft, and deleting the last version frees the name", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   for (const version of ["1.0.0", "1.1.0"]) await createAgent(api, person, { name: "reviewer", version });
@@ -33,7 +33,7 @@ test("DELETE rejects published versions and paths without a version", async () =
   expect((await errorOf(await remove("reviewer"))).slice(0, 2)).toEqual([400, "VALIDATION_ERROR"]);
 });
 
-test("DELETE waits for a writer of the same line, and neither fails", async () => {
+test("DELETE waits for a writer of the same line, and both succeed", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   await createAgent(api, person, { name: "reviewer", version: "1.0.0" });
@@ -44,7 +44,7 @@ test("DELETE waits for a writer of the same line, and neither fails", async () =
     await tx`update definition_lines set name = name where name = 'reviewer'`;
     deleting = ask(api, "/agent/reviewer@1.0.0", person, { method: "DELETE" });
     await waitFor(async () => (await listWaiting(sql)).length > 0);
-    // The draft to delete becomes the latest one, which a trigger marks.
+    // Publishing 1.1.0 makes the deleted draft the latest draft, which a trigger marks.
     await tx`
       update definitions
       set status = 'published', visibility = 'public', published_at = now()

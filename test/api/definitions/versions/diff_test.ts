@@ -21,7 +21,7 @@ type Comparison = Record<string, unknown>;
 const OLD = `# what it is\n${agentYaml("reviewer")}  tone:\n    attributes: [calm]\n`;
 const NEW = `${agentYaml("reviewer", "1.1.0", { displayName: "Second reader", tags: "[review]" })}  output:\n    format: markdown\n`;
 
-/** A user who has published the two compared versions. */
+/** Publishes the two versions that are compared. Returns their author. */
 async function publishBoth(api: TestApp, tier: SubscriptionTier = "pro") {
   const person = await api.make.person({ tier });
   const from = await publishAgent(api, person, { name: "reviewer", yaml: OLD, visibility: "public" });
@@ -40,7 +40,7 @@ async function compare(api: TestApp, query: string, caller: Caller | null): Prom
   return (await response.json()) as Comparison;
 }
 
-test("sections are compared for everybody, as a bare object of these fields", async () => {
+test("everyone can compare sections, and the response is an object without a wrapper", async () => {
   await using api = await openTestApp();
   const { from, to } = await publishBoth(api);
   for (const query of ["", "&format=sections", "&full=false"]) {
@@ -68,7 +68,7 @@ test("sections are compared for everybody, as a bare object of these fields", as
   });
 });
 
-test("the version itself, comments and the order of keys are no change", async () => {
+test("versions, comments and the order of keys are not changes", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   const yaml = agentYaml("reviewer", "1.0.1").replace(
@@ -92,7 +92,7 @@ test("the version itself, comments and the order of keys are no change", async (
   expect(same).toMatchObject({ hasChanges: false, hasPromptChanges: false, unified: "" });
 });
 
-test("a line about a version in the text of a prompt is a change of the prompt", async () => {
+test("a line about a version in a prompt's text is a change of the prompt", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   const purpose = (version: string) =>
@@ -137,7 +137,7 @@ test("full=true adds both documents and the unchanged sections", async () => {
   });
 });
 
-test("fields are compared, classified, and summed up in a bump", async () => {
+test("fields are compared and classified, and give a suggested version change", async () => {
   await using api = await openTestApp();
   const { person } = await publishBoth(api);
   const changed = [
@@ -186,14 +186,14 @@ test("fields are compared, classified, and summed up in a bump", async () => {
   });
 });
 
-test("the unified difference is that of the two documents, as git shows it", async () => {
+test("the unified diff is the diff of the two documents as git shows it", async () => {
   await using api = await openTestApp();
   const { person } = await publishBoth(api);
   const { unified } = await compare(api, "from=1.0.0&to=1.1.0&format=unified", person);
   expect(unified).toBe(unifiedDiff(OLD, NEW, "reviewer.agent.yaml"));
 });
 
-test("what shows content needs a paid tier among the caller's organizations", async () => {
+test("formats that show content require a paid tier in one of the caller's organizations", async () => {
   await using api = await openTestApp();
   const { person } = await publishBoth(api, "hobbyist");
   const free = await api.make.person({ tier: "free" });
@@ -222,7 +222,7 @@ test("what shows content needs a paid tier among the caller's organizations", as
   }
 });
 
-test("what cannot be compared is refused: 401, then 400, 404 and 402", async () => {
+test("invalid comparisons are refused with 401, then 400, 404 and 402", async () => {
   await using api = await openTestApp();
   const { person } = await publishBoth(api);
   await createAgent(api, person, { name: "reviewer", version: "2.0.0", visibility: "public" });
@@ -252,7 +252,7 @@ test("what cannot be compared is refused: 401, then 400, 404 and 402", async () 
   expect(await compare(api, "from=1.1.0&to=2.0.0", person)).toMatchObject({ toVersion: "2.0.0" });
 });
 
-test("a stored version that is no longer valid cannot be compared, and the error says which and why", async () => {
+test("a stored version that is no longer valid cannot be compared, and the error names it and the reason", async () => {
   await using api = await openTestApp();
   const person = await api.make.person({ tier: "pro" });
   const { id, yaml } = await createAgent(api, person, { name: "reviewer" });
@@ -272,7 +272,7 @@ test("a stored version that is no longer valid cannot be compared, and the error
   expect(await compare(api, "from=1.1.0&to=1.1.0", person)).toMatchObject({ hasChanges: false });
 });
 
-test("a comparison is read conditionally", async () => {
+test("comparisons support conditional requests", async () => {
   await using api = await openTestApp();
   const { person } = await publishBoth(api);
   const path = "/agent/reviewer/diff?from=1.0.0&to=1.1.0";
@@ -283,7 +283,7 @@ test("a comparison is read conditionally", async () => {
   expect((await ask(api, path, null)).headers.get("etag")).toBe(etag);
 });
 
-test("the prompt hashes of a comparison leave out the version, for every type", async () => {
+test("the prompt hashes of a comparison ignore the version, for every type", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   for (const { type, yaml } of readDemoDefinitions()) {
@@ -300,7 +300,7 @@ function digest(text: string): string {
   return `sha256:${createHash("sha256").update(text).digest("hex")}`;
 }
 
-/** The digest of Markdown without the version line of its front matter. */
+/** Returns the digest of the Markdown without the version line in its front matter. */
 function promptDigest(markdown: string | null): string | null {
   if (markdown === null) return null;
   const [, front = "", body = ""] = /^(---\n[\s\S]*?\n---\n)([\s\S]*)$/.exec(markdown) ?? [];

@@ -1,9 +1,9 @@
-/** SAME_NAME_ELSEWHERE: a new version of a name that another of the caller's organizations has. */
+/** The warning SAME_NAME_ELSEWHERE: another organization of the caller has a definition of this name. */
 import { expect, test } from "bun:test";
 import { agentYaml, type Caller, createAgent, write } from "../../../helpers/definitions/definitions.ts";
 import { openTestApp } from "../../../helpers/http/app.ts";
 
-test("creating without an organization warns of the same name in another one, and goes ahead", async () => {
+test("creating without an organization warns if another organization has the same name, and succeeds", async () => {
   await using api = await openTestApp();
   const person = await api.make.person({ role: "publisher" });
   await createAgent(api, person, { name: "reviewer" });
@@ -30,7 +30,7 @@ test("creating without an organization warns of the same name in another one, an
   });
 });
 
-test("who names the organization, or cannot write the other one, gets no warning", async () => {
+test("callers who name the organization or cannot write to the other one get no warning", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   const viewer = await api.make.person({ org: person.org, role: "viewer" });

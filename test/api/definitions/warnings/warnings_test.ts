@@ -23,7 +23,7 @@ async function listForeign(response: Response): Promise<unknown[]> {
   return warnings.filter(({ code }) => code === "FOREIGN_REFERENCE").map(({ details }) => details);
 }
 
-/** The warnings of validating and of publishing, which must be the same. */
+/** Validates and publishes a version. Returns the warnings, which must be the same for both. */
 async function publish(api: TestApp, caller: Caller, { requires, version = "1.0.0" }: Given) {
   const yaml = agentNeeding("user", requires, version);
   const tried = await write(api, "/validate", caller, { body: { type: "agent", yaml, publish: true } });
@@ -35,7 +35,7 @@ async function publish(api: TestApp, caller: Caller, { requires, version = "1.0.
   return published;
 }
 
-test("a bare name that a stranger's definition takes is a warning with its organization", async () => {
+test("a bare name that resolves to a stranger's definition causes a warning with its organization", async () => {
   await using api = await openTestApp();
   const [author, stranger] = [await api.make.person(), await api.make.person()] as const;
   expect(await publish(api, author, { requires: ["leaf"] })).toEqual([]);
@@ -43,14 +43,14 @@ test("a bare name that a stranger's definition takes is a warning with its organ
   const { slug } = stranger.org;
   const foreign = { type: "agent", name: "leaf", range: "latest", organization: slug };
   expect(await publish(api, author, { requires: ["leaf"], version: "1.0.1" })).toEqual([foreign]);
-  // The warning appears once: the next version has the same meaning.
+  // The warning appears once, because the name means the same line in the next version.
   expect(await publish(api, author, { requires: ["leaf"], version: "1.0.2" })).toEqual([]);
   expect(await publish(api, author, { requires: [`@${slug}/leaf`], version: "1.0.3" })).toEqual([]);
   await publishAgent(api, author, { name: "leaf" });
   expect(await publish(api, author, { requires: ["leaf"], version: "1.0.4" })).toEqual([]);
 });
 
-test("a name in the author's organizations, or a qualified one, gets no warning", async () => {
+test("a name in the author's organizations and a qualified name cause no warning", async () => {
   await using api = await openTestApp();
   const [author, stranger] = [await api.make.person(), await api.make.person()] as const;
   const personal = { key: author.key, org: author.personalOrg };
@@ -60,7 +60,7 @@ test("a name in the author's organizations, or a qualified one, gets no warning"
   expect(await publish(api, author, { requires })).toEqual([]);
 });
 
-test("it names each range, in batches too", async () => {
+test("the warning names each range, also in batches", async () => {
   await using api = await openTestApp();
   const [author, stranger] = [await api.make.person(), await api.make.person()] as const;
   await publishAgent(api, stranger, { name: "leaf", visibility: "public" });
@@ -80,7 +80,7 @@ test("it names each range, in batches too", async () => {
   ]);
 });
 
-test("references of several places that nothing matches are one warning", async () => {
+test("unresolved references to one name in several places cause one warning", async () => {
   await using api = await openTestApp();
   const author = await api.make.person();
   const phases = ["a", "b"].map((id) => ({ id, steps: [{ agent: "gone@^1.0.0" }] }));
@@ -96,7 +96,7 @@ test("references of several places that nothing matches are one warning", async 
   expect([unresolved.length, data.references.length]).toEqual([1, 2]);
 });
 
-/** Calls `onWalk` for each method that goes through the list. */
+/** Wraps a list. `onWalk` is called for each method call on it. */
 function watched<Item extends object | string>(list: readonly Item[], onWalk: () => void): readonly Item[] {
   return new Proxy(list, {
     get(target, key) {

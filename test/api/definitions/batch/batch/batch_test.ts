@@ -34,7 +34,7 @@ async function listActions({ db }: TestApp): Promise<string[]> {
   return rows.map(({ entry }) => entry);
 }
 
-test("documents are stored and published in dependency order, whatever their order in the request", async () => {
+test("documents are stored and published in dependency order, in any order of the request", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   const documents = [
@@ -59,7 +59,7 @@ test("documents are stored and published in dependency order, whatever their ord
   expect([data.flat.map(({ name }) => name).sort(), data.unresolved]).toEqual([["base", "middle"], []]);
 });
 
-test("drafts of a batch resolve to each other, so their references are no warnings", async () => {
+test("drafts of a batch resolve to each other, so their references cause no warnings", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   const stream = [agentNeeding("top", ["base@^1.0.0", "gone@latest"]), agentYaml("base")].join("---\n");
@@ -68,7 +68,7 @@ test("drafts of a batch resolve to each other, so their references are no warnin
   expect(top?.warnings).toMatchObject([{ code: "UNRESOLVED_REFERENCE", details: { name: "gone" } }]);
 });
 
-test("documents of a batch that need each other are refused, as drafts too", async () => {
+test("documents of a batch that depend on each other are refused, even as drafts", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   const stream = [agentNeeding("a", ["b@^1.0.0"]), agentNeeding("b", ["a@^1.0.0"])].join("---\n");
@@ -85,7 +85,7 @@ test("documents of a batch that need each other are refused, as drafts too", asy
   expect((await errorOf(closing)).slice(0, 2)).toEqual([422, "DEPENDENCY_CYCLE"]);
 });
 
-test("one wrong document keeps all from being stored; every problem has its index and its line of the stream", async () => {
+test("one invalid document rejects the whole batch, and every problem has its index and line in the stream", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   await createAgent(api, person, { name: "taken" });
@@ -120,7 +120,7 @@ test("one wrong document keeps all from being stored; every problem has its inde
   expect(await listActions(api)).toEqual(["definition.create taken"]);
 });
 
-test("a document that comes twice is refused with the place of the first", async () => {
+test("a duplicate document is refused with the position of the first", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   await createAgent(api, person, { name: "twice", version: "1.0.1" });
@@ -168,7 +168,7 @@ test("with validate, a batch reports on each document and stores nothing", async
   expect(await listActions(api)).toEqual(before);
 });
 
-test("bodies without documents, with too many, or with both forms are refused", async () => {
+test("bodies without documents, with too many documents or in both forms are refused", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   const many = Array.from({ length: 201 }, (_, n) => agentYaml(`a${n}`));
@@ -190,7 +190,7 @@ test("bodies without documents, with too many, or with both forms are refused", 
   expect(await listActions(api)).toEqual([]);
 });
 
-test("the quota of drafts is counted once for the whole batch", async () => {
+test("the quota of drafts is checked once for the whole batch", async () => {
   await using api = await openTestApp();
   const person = await api.make.person({ tier: "free" });
   const stream = (from: number, count: number) =>
@@ -201,7 +201,7 @@ test("the quota of drafts is counted once for the whole batch", async () => {
   expect(await submit(api, person, { ...YAML, body: stream(60, 40) })).toHaveLength(40);
 });
 
-test("batches and single creates that race for the same names store each version once", async () => {
+test("concurrent batches and single creations of the same names store each version once", async () => {
   await using api = await openTestApp({ config: { databasePoolMax: 10 } });
   const person = await api.make.person();
   const names = Array.from({ length: 12 }, (_, n) => `agent-${n}`);
@@ -224,7 +224,7 @@ test("batches and single creates that race for the same names store each version
   expect(row).toEqual({ rows: 12, entries: 12 });
 });
 
-test("a chain of 200 documents is published in one request, and its readers see all of it", async () => {
+test("a chain of 200 documents is published in one request, and readers see all of it", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   const names = Array.from({ length: 200 }, (_, n) => `link-${n}`);
@@ -234,7 +234,8 @@ test("a chain of 200 documents is published in one request, and its readers see 
   expect(stored.filter(({ status, warnings }) => status !== "published" || warnings.length > 0)).toEqual([]);
   const response = await ask(api, "/agent/link-40/dependencies", person);
   expect(await response.json()).toMatchObject({ data: { totalCount: 40, unresolved: [] } });
-  // The search for a cycle has one second and takes a step per link: a busy machine could not follow all 200 in time.
+  // The cycle search is limited to one second and reads one link per step. A busy machine cannot follow 200 links in
+  // time.
   const back = agentNeeding("link-160", ["link-199@^1.0.0"], "1.0.1");
   const closed = await waitFor(async () => {
     const response = await write(api, "/batch?publish=true", person, { ...YAML, body: back });

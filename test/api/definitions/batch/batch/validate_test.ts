@@ -22,7 +22,7 @@ async function validate(api: TestApp, caller: Caller, body: object) {
   return ((await response.json()) as { data: Record<string, unknown> }).data;
 }
 
-test("a valid document is reported with everything that storing it would say, and nothing is stored", async () => {
+test("a validation reports everything that storing the document would report, and stores nothing", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   await publishAgent(api, person, { name: "base", version: "1.2.0" });
@@ -70,7 +70,7 @@ async function countRows({ db }: TestApp) {
   return row;
 }
 
-test("a document is valid without a comparison if the version before it is no longer valid", async () => {
+test("a document is valid without a comparison if the previous version is no longer valid", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   const { id, yaml: stored } = await createAgent(api, person, { name: "reviewer" });
@@ -85,7 +85,7 @@ test("a document is valid without a comparison if the version before it is no lo
   expect(await batch.json()).toMatchObject({ data: report });
 });
 
-test("a validation does not take the lock for which publications wait", async () => {
+test("a validation does not take the lock for publications", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   await publishAgent(api, person, { name: "base", version: "1.2.0" });
@@ -96,7 +96,7 @@ test("a validation does not take the lock for which publications wait", async ()
   });
 });
 
-test("a read key and a viewer may validate; a stranger may not, and anonymous callers have no organization", async () => {
+test("a read key and a viewer may validate, a stranger may not, and anonymous callers have no organization", async () => {
   await using api = await openTestApp();
   const owner = await api.make.person();
   const viewer = await api.make.person({ org: owner.org, role: "viewer" });
@@ -110,7 +110,7 @@ test("a read key and a viewer may validate; a stranger may not, and anonymous ca
   expect((await ask(api, "/validate", null, { method: "POST", body })).status).toBe(401);
 });
 
-test("an existing version is an error, and the rest of the report is about the document", async () => {
+test("an existing version is an error, and the rest of the document is still reported on", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   await publishAgent(api, person, { name: "reviewer", version: "1.0.0" });
@@ -137,7 +137,7 @@ test("an existing version is an error, and the rest of the report is about the d
   expect(report["runtimeMd"]).toStartWith("---");
 });
 
-test("a report counts a version that another request publishes meanwhile", async () => {
+test("a report includes a version that another request publishes concurrently", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   await publishAgent(api, person, { name: "reviewer", version: "1.0.0" });
@@ -154,7 +154,7 @@ test("a report counts a version that another request publishes meanwhile", async
   });
 });
 
-test("problems of the YAML have lines and columns", async () => {
+test("YAML problems have a line and a column", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   const broken = await validate(api, person, { yaml: 'agent:\n  interface:\n    name: "a' });
@@ -180,7 +180,7 @@ test("problems of the YAML have lines and columns", async () => {
   ]);
 });
 
-test("unknown models and tools are warnings with their line and a suggestion, of publishing too", async () => {
+test("unknown models and tools cause warnings with a line and a suggestion, also on publishing", async () => {
   await using api = await openTestApp();
   await loadBundledCatalog(api.db.sql);
   const person = await api.make.person();
@@ -214,7 +214,7 @@ test("unknown models and tools are warnings with their line and a suggestion, of
   }
 });
 
-test("unknown keys, values of another kind and all that is missing are warnings with their lines", async () => {
+test("unknown keys, values of another kind and missing fields cause warnings with their lines", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   const yaml = [
@@ -243,7 +243,7 @@ test("unknown keys, values of another kind and all that is missing are warnings 
   expect(await fork.json()).toMatchObject({ data: { warnings: expected } });
 });
 
-test("a cycle is an error of publishing only", async () => {
+test("a cycle is an error only on publishing", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   await publishAgent(api, person, { name: "a", yaml: agentNeeding("a", ["b@^1.0.0"]) });
@@ -260,7 +260,7 @@ test("a cycle is an error of publishing only", async () => {
   });
 });
 
-test("breaks lists the published dependents whose range accepts the version before and not the new one", async () => {
+test("breaks lists published dependents whose range accepts the previous version but not the new one", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   const other = await api.make.person();
@@ -280,7 +280,7 @@ test("breaks lists the published dependents whose range accepts the version befo
   expect(await validate(api, person, { yaml: agentYaml("base", "1.0.1") })).toMatchObject({ breaks: [] });
 });
 
-test("a YAML body is the document, and the query parameters are the other fields", async () => {
+test("a YAML body is the document, and the other fields are query parameters", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   const headers = { "content-type": "application/yaml" };

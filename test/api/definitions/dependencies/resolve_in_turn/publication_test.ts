@@ -1,4 +1,4 @@
-/** Publications and validations whose references take too long. */
+/** Publications and validations whose references take too long to resolve. */
 import { expect, test } from "bun:test";
 import {
   agentNeeding,
@@ -21,7 +21,7 @@ async function failureOf(response: Response): Promise<unknown[]> {
   return [response.status, error?.code, error?.message];
 }
 
-test("a version whose dependencies take too long to search for cycles stays a draft", async () => {
+test("a version whose cycle search takes too long stays a draft", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   await makeHub(api.db, person, "hub");

@@ -1,4 +1,4 @@
-/** Names in a fork that are bound to lines which its author cannot see. */
+/** Names in a fork that are bound to lines its author cannot see. */
 import { expect, test } from "bun:test";
 import {
   agentNeeding,
@@ -9,7 +9,7 @@ import {
 import { makeFork } from "../../../../helpers/definitions/forks.ts";
 import { openTestApp } from "../../../../helpers/http/app.ts";
 
-test("a fork in its source's organization pins a name that is bound elsewhere, and does not tell where", async () => {
+test("a fork in its source's organization pins a name that is bound elsewhere, without revealing the organization", async () => {
   await using api = await openTestApp();
   const ann = await api.make.person();
   const team = await api.make.org();

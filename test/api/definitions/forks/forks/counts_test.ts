@@ -3,7 +3,7 @@ import { createAgent, errorOf, publishAgent, write } from "../../../../helpers/d
 import { forkCounts, makeFork } from "../../../../helpers/definitions/forks.ts";
 import { openTestApp } from "../../../../helpers/http/app.ts";
 
-test("if forks race for one name, only one is created, and every fork is counted once", async () => {
+test("if forks compete for one name, only one is created, and every fork is counted once", async () => {
   await using api = await openTestApp({ config: { rateLimitUserPerMinute: 10_000 } });
   const author = await api.make.person();
   const reader = await api.make.person();
@@ -23,7 +23,7 @@ test("if forks race for one name, only one is created, and every fork is counted
   expect(row).toEqual({ records: 21 });
 });
 
-test("forks that come and go at once leave an exact count", async () => {
+test("forks that are created and deleted concurrently leave an exact count", async () => {
   await using api = await openTestApp({ config: { rateLimitUserPerMinute: 10_000 } });
   const author = await api.make.person();
   const reader = await api.make.person();
@@ -44,7 +44,7 @@ test("forks that come and go at once leave an exact count", async () => {
   expect(await forkCounts(api, "reviewer", null)).toEqual([6, 6]);
 });
 
-test("a draft that is deleted while it is forked is forked or not there, and nothing fails", async () => {
+test("a draft that is deleted during its fork is either forked or not found, without an error", async () => {
   await using api = await openTestApp({ config: { rateLimitUserPerMinute: 10_000 } });
   const author = await api.make.person();
   for (let round = 0; round < 8; round += 1) {

@@ -34,7 +34,7 @@ test("a line that is not a fork has no lineage", async () => {
   expect(await lineageOf(api, "reviewer@1.0.0", person)).toStrictEqual(none);
 });
 
-test("a fork of a fork knows both, as a draft and with every later version", async () => {
+test("a fork of a fork lists both sources, as a draft and in every later version", async () => {
   await using api = await openTestApp();
   const first = await api.make.person();
   const second = await api.make.person();
@@ -89,7 +89,7 @@ test("a fork of a fork knows both, as a draft and with every later version", asy
   expect(await lineageOf(api, "third-reader@2.0.0", third)).toEqual(lineage);
 });
 
-test("a lineage outlives its source", async () => {
+test("a lineage remains after its source is deleted", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   await createAgent(api, person, { name: "sketch" });
@@ -110,7 +110,7 @@ test("a lineage outlives its source", async () => {
     source: null,
     chain: [gone],
   });
-  // A line that takes the name again is another line.
+  // A new line with the same name is a different line.
   await createAgent(api, person, { name: "sketch" });
   expect((await lineageOf(api, "mine-too", person)).chain).toMatchObject([{ sourceName: "mine" }, gone]);
   const response = await ask(api, "/agent/sketch/forks", person);
@@ -146,7 +146,7 @@ test("a source that the caller cannot see stays hidden", async () => {
         },
       ],
     });
-    // Neither does any other endpoint.
+    // No other endpoint shows the source either.
     for (const path of [
       "/agent/shown",
       "/agent/shown@1.0.0?normalize=true",
@@ -170,7 +170,7 @@ test("a source that the caller cannot see stays hidden", async () => {
   expect(await listed.json()).toMatchObject({
     data: { definitions: [{ name: "shown", forkedFromId: hidden.definition.id }] },
   });
-  // Public forks are public for everyone.
+  // The source is public, so everyone can see the origin of this fork.
   const open = await makeFork(api, stranger, "/agent/root", { name: "open", visibility: "public" });
   await write(api, "/agent/open@1.0.0/publish", stranger);
   expect((await definitionOf(await ask(api, "/agent/open", null))).forkedFromId).toBe(root.id);
@@ -185,7 +185,7 @@ test("only members of its organization see the name of a deleted draft", async (
   await publishAgent(api, author, { name: "root", visibility: "public" });
   const draft = await createAgent(api, author, { name: "root", version: "2.0.0", visibility: "public" });
   const hidden = await createAgent(api, author, { name: "topsecret" });
-  // Into another organization, so that the source's organization counts.
+  // The forks go into another organization, so that only membership in the source's organization counts.
   const ownSpace = { key: author.key, org: author.personalOrg };
   for (const [source, name] of [
     ["topsecret@1.0.0", "shown"],
@@ -218,7 +218,7 @@ test("only members of its organization see the name of a deleted draft", async (
     expect(mentions(seen.forks, "next")).toEqual([true, true, true, true, true]);
     expect(mentions(seen.forks, draft.id)).toEqual(members);
   }
-  // A stranger cannot tell that something was deleted.
+  // The deletion changes no response that a stranger gets.
   expect(after.shown.slice(2)).toEqual(before.shown.slice(2));
   expect(after.forks.slice(2)).toEqual(before.forks.slice(2));
   expect(after.shown[1]).toMatchObject({
@@ -226,7 +226,7 @@ test("only members of its organization see the name of a deleted draft", async (
   });
 });
 
-test("a list of forks does not tell which hidden version each was made from", async () => {
+test("a list of forks does not reveal the hidden version that each fork was made from", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   await publishAgent(api, person, { name: "root", visibility: "public" });
@@ -243,7 +243,7 @@ test("a list of forks does not tell which hidden version each was made from", as
   expect(await sources(null)).toEqual([null]);
 });
 
-test("a lineage has up to a hundred steps", async () => {
+test("a lineage has at most a hundred steps", async () => {
   await using api = await openTestApp();
   const { sql } = api.db;
   const person = await api.make.person();
@@ -274,7 +274,7 @@ test("a lineage has up to a hundred steps", async () => {
   expect(await namesOf("reader-120")).toEqual(back(120, 100));
 });
 
-test("what names no lineage is refused", async () => {
+test("paths that name no lineage are refused", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   const stranger = await api.make.person();

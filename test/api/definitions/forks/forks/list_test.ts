@@ -3,7 +3,7 @@ import { ask, type Caller, publishAgent, write } from "../../../../helpers/defin
 import { dataOf, type Forked, makeFork } from "../../../../helpers/definitions/forks.ts";
 import { openTestApp } from "../../../../helpers/http/app.ts";
 
-test("forks are listed for those who would find them, the newest first, and counted for all", async () => {
+test("forks are listed newest first for callers who can find them, and counted for all callers", async () => {
   await using api = await openTestApp();
   const author = await api.make.person();
   const reader = await api.make.person();
@@ -45,7 +45,7 @@ test("forks are listed for those who would find them, the newest first, and coun
   expect([own.names, own.total]).toEqual([[...made.keys()].reverse(), 6]);
 });
 
-test("a fork whose first version is not to be found is shown by its highest one", async () => {
+test("a fork whose first version cannot be found is shown by its highest version", async () => {
   await using api = await openTestApp();
   const author = await api.make.person();
   const reader = await api.make.person();
