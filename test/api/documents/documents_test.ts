@@ -31,7 +31,7 @@ test("the thread returns the same results as the functions", async () => {
   await opened.close();
 });
 
-test("a bug of the translator or the scan is logged, without any text of the document", async () => {
+test("a bug in the translator or the scan is logged without the document's text", async () => {
   const lines: string[] = [];
   const log = createLog({
     level: "info",
@@ -40,7 +40,7 @@ test("a bug of the translator or the scan is logged, without any text of the doc
   });
   const opened = openDocuments({ log });
   const yaml = agentYaml("reviewer", "1.0.0", { description: "Prüft einen reviewer" });
-  // The built-in functions that both use fail, and quote their input.
+  // Makes built-in functions that the translator and the scan use fail, with their input in the message.
   const { normalize } = String.prototype;
   const { byteLength } = Buffer;
   const failing = (text: string): never => {
@@ -76,7 +76,7 @@ test("a bug of the translator or the scan is logged, without any text of the doc
   expect(lines.join("")).not.toContain("reviewer");
 });
 
-test("fifty concurrent callers share one task, and later ones hit the cache", async () => {
+test("fifty concurrent callers share one task, and later callers hit the cache", async () => {
   const opened = openDocuments({ maxWaiting: { reads: 1, writes: 1 } });
   const [from, to] = [largeAgentYaml("large"), largeAgentYaml("large", "1.1.0", 1)];
   const mode = { format: "sections", full: false } as const;
@@ -89,11 +89,11 @@ test("fifty concurrent callers share one task, and later ones hit the cache", as
   expect(new Set(texts).size).toBe(1);
   expect(JSON.parse(texts[0] ?? "")).toMatchObject({ hasChanges: true, fromLineCount: 9_009 });
   await opened.close();
-  // There is no thread left to ask.
+  // The thread is closed, so the result comes from the cache.
   expect(await compare(null)).toBe(texts[0] ?? "");
 });
 
-test("real documents of up to 4,096 characters do not wait for the thread, but dense ones do", async () => {
+test("real documents of up to 4,096 characters do not wait for the thread, and dense ones do", async () => {
   const opened = openDocuments();
   await opened.close();
   const { read } = opened.forCaller("user");
@@ -116,7 +116,7 @@ test("real documents of up to 4,096 characters do not wait for the thread, but d
   }
 });
 
-test("the cache is bounded and keeps recent results", async () => {
+test("the cache has a limit and keeps recent results", async () => {
   const [first, second, third] = ["1.0.0", "1.0.1", "1.0.2"].map((version) => ({
     type: "agent" as const,
     yaml: agentYaml("reviewer", version),
@@ -137,7 +137,7 @@ test("the cache is bounded and keeps recent results", async () => {
   expect(await Promise.all([first, second, third].map(isKept))).toEqual([true, false, true]);
 });
 
-test("an invalid document gives a list of problems, from the thread too", async () => {
+test("an invalid document returns a list of problems, also from the thread", async () => {
   const opened = openDocuments();
   const documents = opened.forCaller("user");
   for (const yaml of ["agent: {", `agent: {\n${"# a comment\n".repeat(1_000)}`]) {
@@ -151,7 +151,7 @@ test("an invalid document gives a list of problems, from the thread too", async 
   await opened.close();
 });
 
-test("an overloaded thread rejects tasks with Retry-After, reads before writes", async () => {
+test("an overloaded thread rejects tasks with Retry-After, and reads before writes", async () => {
   const documents = openDocuments({ maxWaiting: { reads: 1, writes: 2 } });
   const normalize = (caller: string, version: string) =>
     documents
@@ -168,7 +168,7 @@ test("an overloaded thread rejects tasks with Retry-After, reads before writes",
     normalize("a", "1.0.0"),
     normalize("b", "1.0.1"),
     normalize("c", "1.0.2"),
-    // The same question as the one in progress.
+    // The same task as the one in progress.
     normalize("d", "1.0.0"),
     read("e", "1.0.0"),
     read("f", "1.0.1"),
@@ -183,7 +183,7 @@ test("an overloaded thread rejects tasks with Retry-After, reads before writes",
 });
 
 test("a caller has at most two waiting tasks; other callers are not rejected", async () => {
-  // Every document is a task of the thread.
+  // With a length of 0, the thread reads every document.
   const documents = openDocuments({ inlineLength: 0 });
   const read = (caller: string, version: string) =>
     documents
@@ -194,14 +194,14 @@ test("a caller has at most two waiting tasks; other callers are not rejected", a
   const outcomes = await Promise.all([
     ...["1.0.0", "1.0.1", "1.0.2", "1.0.3", "1.0.4"].map((version) => read("hostile", version)),
     read("honest", "2.0.0"),
-    // Others already wait for this one, and joining them adds no work.
+    // This task is already waiting, and joining it adds no work.
     read("honest", "1.0.1"),
   ]);
   expect(outcomes).toEqual(["done", "done", "done", refused, refused, "done", "done"]);
   await documents.close();
 });
 
-test("a document of another name is read no further than its name", async () => {
+test("a document with another name is read only up to its name", async () => {
   const documents = openDocuments().forCaller("user");
   const reading = await documents.read({ type: "agent", name: "other", yaml: agentYaml("reviewer") });
   expect(reading).toEqual({ ok: false, otherName: "reviewer", line: 3, column: 11 });
@@ -226,7 +226,7 @@ test("other requests are served while large documents are read, edited, compared
     normalize: () => documents.normalize({ type: "agent", yaml, includeYaml: true }),
   };
   for (const [what, work] of Object.entries(works)) {
-    // A response takes a millisecond; without a thread, there would be none before the work is done.
+    // A response takes a millisecond. Without a thread, no response would arrive before the work is done.
     const responses = await countResponses(`${server.origin}/health/live`, work());
     expect([what, responses > 20]).toEqual([what, true]);
   }
@@ -243,7 +243,7 @@ test("other requests are served while large documents are read, edited, compared
   }
 });
 
-/** How often a cheap route responds before the work is done. */
+/** Counts the responses of a cheap route until the work is done. */
 async function countResponses(url: string, work: Promise<unknown>): Promise<number> {
   let responses = 0;
   let isDone = false;

@@ -1,4 +1,4 @@
-/** Markdown of strangers: what pages show of it, and that nothing in it runs or loads. */
+/** Rendering of untrusted Markdown. Nothing in it may run or load a resource. */
 import { expect, test } from "bun:test";
 import { renderMarkdown } from "../../../api/documents/markdown.ts";
 import { HOSTILE_MARKDOWN } from "../../helpers/definitions/hostile_html.ts";
@@ -9,7 +9,7 @@ function render(markdown: string): string {
   return renderMarkdown(markdown).trim();
 }
 
-test("headings are below the page's own, and the front matter is left out", () => {
+test("headings start below the page's own heading, and the front matter is omitted", () => {
   expect(render(`---\nname: "a"\n---\n\n# Title\n\n###### Six`)).toBe("<h2>Title</h2>\n<h6>Six</h6>");
   expect(render("---\nno end")).toContain("no end");
 });
@@ -19,13 +19,13 @@ test.each([
   ["[a](http://example.com)", `<a href="http://example.com" ${REL}>a</a>`],
   ["<https://example.com/>", `<a href="https://example.com/" ${REL}>https://example.com/</a>`],
   ["[a](//example.com)", `<a href="//example.com" ${REL}>a</a>`],
-  // Relative on a page with the same scheme, and another host on a page with the other one.
+  // On a page with the same scheme, this URL is relative. On a page with the other scheme, it names another host.
   ["[a](http:example.com)", `<a href="http:example.com" ${REL}>a</a>`],
   ["[a](https:example.com)", `<a href="https:example.com" ${REL}>a</a>`],
   ["[a](/\\\\example.com)", `<a href="/%5Cexample.com">a</a>`],
   ["[a](docs/b.md)", `<a href="docs/b.md">a</a>`],
   ["[a](#b)", `<a href="#b">a</a>`],
-  // An encoded tab is no part of a scheme: this is a relative address.
+  // An encoded tab cannot be part of a scheme, so this URL is relative.
   ["[a](java&Tab;script:b)", `<a href="java%09script:b">a</a>`],
 ])("the link %p becomes %p", (markdown, markup) => {
   expect(render(markdown)).toBe(`<p>${markup}</p>`);
@@ -41,13 +41,13 @@ test.each([
   "file:///etc/passwd",
   "mailto:a@example.com",
   "blob:x",
-])("a link to %s stays text", (address) => {
+])("a link to %s remains text", (address) => {
   expect(render(`[a](${address})`)).not.toContain("<a");
   expect(render(`<${address}>`)).not.toContain("<a");
   expect(render(`[a]\n\n[a]: ${address}`)).not.toContain("<a");
 });
 
-test("an image becomes a link with its text, and inside of a link only the text", () => {
+test("an image becomes a link with its text, and only text inside of a link", () => {
   expect(render("![x & *y*](https://example.com/i.png)")).toBe(
     `<p><a href="https://example.com/i.png" ${REL}>x &amp; y</a></p>`,
   );
@@ -57,7 +57,7 @@ test("an image becomes a link with its text, and inside of a link only the text"
   );
 });
 
-test("tasks of a list are boxes, and brackets elsewhere stay brackets", () => {
+test("task list items become boxes, and other brackets stay brackets", () => {
   expect(render("- [ ] open\n- [x] done\n- [X] *done*\n- [y] no task")).toBe(
     "<ul>\n<li>☐ open</li>\n<li>☑ done</li>\n<li>☑ <em>done</em></li>\n<li>[y] no task</li>\n</ul>",
   );
@@ -66,7 +66,7 @@ test("tasks of a list are boxes, and brackets elsewhere stay brackets", () => {
   expect(render("- a\n\n  [ ] second paragraph")).toContain("[ ] second paragraph");
 });
 
-test("code and tables can be scrolled by keyboard, and code has no attributes of its author's", () => {
+test("code and tables can be scrolled by keyboard, and code has no attributes from the document", () => {
   expect(render('```a"b c\n<x>\n```')).toBe(`<pre tabindex="0"><code>&lt;x&gt;\n</code></pre>`);
   expect(render("    <x>")).toBe(`<pre tabindex="0"><code>&lt;x&gt;\n</code></pre>`);
   expect(render("|a|\n|-|\n|b|")).toStartWith(
@@ -74,11 +74,11 @@ test("code and tables can be scrolled by keyboard, and code has no attributes of
   );
 });
 
-/** Elements and attributes that the renderer writes. Everything else in its output is escaped text. */
+/** The elements and attributes that the renderer writes. The rest of its output is escaped text. */
 const ALLOWED =
   /^<\/?(?:p|h[2-6]|a|em|strong|s|code|pre|ul|ol|li|blockquote|hr|br|table|thead|tbody|tr|th|td|div)(?: (?:href|rel|title|tabindex|role|aria-label|class|start)="[^"<>]*")*>$/;
 
-test("hostile Markdown yields only elements and attributes of the list", () => {
+test("hostile Markdown renders only the allowed elements and attributes", () => {
   const markup = render(HOSTILE_MARKDOWN);
   const tags = markup.match(/<[^>]*>/g) ?? [];
   expect(tags.length).toBeGreaterThan(20);

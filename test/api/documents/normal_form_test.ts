@@ -90,11 +90,11 @@ test.each<[type: DefinitionType, yaml: string, expected: Record<string, unknown>
 test.each<[type: DefinitionType, yaml: string, message: string]>([
   ["workflow", "orchestration: {}", 'the workflow has no list "orchestration.phases"'],
   ["pipeline", "stages: {}", 'the pipeline has no list "stages"'],
-])("normalizeDefinition() of a %s with %j says why it cannot", (type, yaml, message) => {
+])("normalizeDefinition() of a %s with %j returns the reason for its failure", (type, yaml, message) => {
   expect(() => normalized(type, yaml)).toThrow(message);
 });
 
-test("normalizeDefinition() says why it cannot when there is no body", () => {
+test("normalizeDefinition() reports a missing body", () => {
   expect(normalizeDefinition({ type: "agent", root: { agent: 1 } })).toEqual({
     ok: false,
     message: 'Cannot normalize: "agent" is not a map',

@@ -9,7 +9,7 @@ function openThread(timeLimitMs = 20_000) {
   });
   let asked = 0;
   return {
-    /** Each is a different question, from a different caller unless one is given. */
+    /** Runs a task. By default, each task has a different key and caller. */
     run: (message: string, given: { caller?: string; key?: string; maxWaiting?: number } = {}) => {
       asked += 1;
       return thread.run({
@@ -25,7 +25,7 @@ function openThread(timeLimitMs = 20_000) {
   };
 }
 
-/** The outcome of a task. The word in the text of an error says why it was not done. */
+/** Returns the outcome of a task: its text, or the error code and the reason in the message. */
 function errorOf(run: Promise<string>): Promise<string> {
   return run.then(
     (text) => `answered ${text}`,
@@ -38,7 +38,7 @@ function errorOf(run: Promise<string>): Promise<string> {
 
 const CLOSED = "SERVICE_UNAVAILABLE: shutting down";
 
-test("a thread runs tasks one after the other, in order", async () => {
+test("a thread runs tasks one at a time, in order", async () => {
   await using thread = openThread();
   const order: string[] = [];
   const texts = await Promise.all(
@@ -54,7 +54,7 @@ test("a thread runs tasks one after the other, in order", async () => {
   ]);
 });
 
-test("an error in the thread reaches its caller, and the next task runs", async () => {
+test("an error in the thread is returned to its caller, and the next task runs", async () => {
   await using thread = openThread();
   expect(await errorOf(thread.run("fail"))).toContain("told to fail");
   for (const message of ["throw", "end"]) {
@@ -64,14 +64,14 @@ test("an error in the thread reaches its caller, and the next task runs", async 
   }
 });
 
-test("a task that does not end is given up, and those after it are done", async () => {
+test("a task that does not end is aborted, and later tasks run", async () => {
   await using thread = openThread(2_000);
   expect(await thread.run("warm")).toBe("warm");
   const [endless, next] = await Promise.all([errorOf(thread.run("loop")), errorOf(thread.run("a"))]);
   expect([endless, next]).toEqual(["SERVICE_UNAVAILABLE: too long", "answered a"]);
 });
 
-test("tasks over a limit are rejected at once", async () => {
+test("tasks over a limit are rejected immediately", async () => {
   await using thread = openThread();
   const running = errorOf(thread.run("loop"));
   const waiting = [errorOf(thread.run("a")), errorOf(thread.run("b"))];
@@ -87,7 +87,7 @@ test("a busy caller has two waiting tasks, and another caller's task runs next",
   const order: string[] = [];
   const ask = (caller: string, message: string, key = message) =>
     errorOf(thread.run(message, { caller, key })).then((outcome) => order.push(`${caller}: ${outcome}`));
-  // However fast a request is and however it ends, the next one follows.
+  // The hostile caller keeps adding tasks, however fast the earlier ones end and with whatever outcome.
   let hostile = Array.from({ length: 20 }, (_, n) => ask("hostile", `first ${n}`));
   await hostile[5];
   for (let round = 0; round < 10; round += 1) {

@@ -1,10 +1,10 @@
-/** YAML in color: the classes of tokens, and that no text is lost, added or run. */
+/** YAML highlighting: the classes of tokens, and text that is neither lost nor added nor executed. */
 import { expect, test } from "bun:test";
 import { highlightYaml } from "../../../api/documents/yaml_highlight.ts";
 import { readDemoDefinitions } from "../../helpers/definitions/demo_definitions.ts";
 import { HOSTILE_TEXTS } from "../../helpers/definitions/hostile_html.ts";
 
-/** The text that a browser shows for this HTML. */
+/** Returns the text that a browser shows for this HTML. */
 function textOf(markup: string): string {
   const entities: Record<string, string> = { amp: "&", lt: "<", gt: ">", quot: '"', "#x27": "'" };
   const bare = markup.replace(/<span class="yaml-[a-z]+">|<\/span>/g, "");
@@ -12,7 +12,7 @@ function textOf(markup: string): string {
   return bare.replace(/&([a-z]+|#x27);/g, (_, name: string) => entities[name] ?? "?");
 }
 
-test("keys, quoted texts, comments and marks have classes, and other text has none", () => {
+test("keys, quoted texts, comments and YAML indicators have classes, and other text has none", () => {
   const text = highlightYaml(`# note\na: &x "q"\nb: [1, {c: *x}]\n'd': |-\n  text: no\n`);
   expect(text).toBe(
     `<span class="yaml-comment"># note</span>\n` +
@@ -22,7 +22,7 @@ test("keys, quoted texts, comments and marks have classes, and other text has no
   );
 });
 
-test("every demo document is shown verbatim", () => {
+test("every demo document is shown unchanged", () => {
   for (const { yaml } of readDemoDefinitions()) expect(textOf(highlightYaml(yaml))).toBe(yaml);
 });
 
@@ -34,11 +34,11 @@ test.each([
   "\ufeffa: b",
   "'",
   "\t- a\r\n",
-])("%j is shown to the letter", (yaml) => {
+])("%j is shown unchanged", (yaml) => {
   expect(textOf(highlightYaml(yaml))).toBe(yaml);
 });
 
-test("a document of keys only gets a bounded number of spans and keeps its text", () => {
+test("a document of only keys gets a limited number of spans and keeps its text", () => {
   const yaml = "a: b\n".repeat(10_000);
   const text = highlightYaml(yaml);
   expect(text.match(/<span/g)).toHaveLength(3_000);

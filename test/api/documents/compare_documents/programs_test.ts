@@ -1,4 +1,4 @@
-/** Patches that git applies. */
+/** Patches that git can apply. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -19,7 +19,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-/** The result of `git apply` on the text with the patch. */
+/** Returns the text after `git apply` with the patch. */
 async function applied(from: string, patch: string): Promise<string> {
   await Bun.write(join(folder, FILE), from);
   const git = Bun.spawn(["git", "apply", "--unsafe-paths", "--whitespace=nowarn", "-"], {
@@ -38,7 +38,7 @@ async function applied(from: string, patch: string): Promise<string> {
   return Bun.file(join(folder, FILE)).text();
 }
 
-test("git applies the difference between a document and its edited copy", async () => {
+test("git applies the diff between a document and its edited copy", async () => {
   for (const { yaml } of readDemoDefinitions()) {
     const changes = { name: "forked", version: "7.0.0", description: "Anew", tags: ["x"] };
     const edited = editDefinition(yaml, changes);
@@ -47,7 +47,7 @@ test("git applies the difference between a document and its edited copy", async 
   }
 });
 
-/** Texts with lines in common, with and without ends, with both kinds of line ends. */
+/** Texts that share lines, with LF and CRLF, and with and without a final line ending. */
 const text = fc
   .array(
     fc.tuple(
@@ -63,7 +63,7 @@ const text = fc
   .chain((whole) => fc.constantFrom(whole, whole.replace(/\r?\n$/, "")))
   .filter((whole) => whole !== "");
 
-test("git applies whatever differs", async () => {
+test("git applies any diff", async () => {
   await fc.assert(
     fc.asyncProperty(text, text, async (from, to) => {
       fc.pre(from !== to);
@@ -76,7 +76,7 @@ test("git applies whatever differs", async () => {
 test.each([
   ["with line ends", "\n"],
   ["without", ""],
-])("texts that have nothing in common are replaced as a whole, %s", async (_, end) => {
+])("texts without common lines are replaced as a whole, %s", async (_, end) => {
   const lines = (word: string, count: number) =>
     Array.from({ length: count }, (__, n) => `${word} ${n}`).join("\n") + end;
   const [from, to] = [lines("old", 9000), lines("new", 7000)];

@@ -4,11 +4,11 @@ import { readDemoDefinitions } from "../../../helpers/definitions/demo_definitio
 
 const FILE = "a.agent.yaml";
 
-test("unifiedDiff() of a text with itself is empty", () => {
+test("unifiedDiff() returns an empty diff of a text with itself", () => {
   for (const { yaml } of readDemoDefinitions()) expect(unifiedDiff(yaml, yaml, FILE)).toBe("");
 });
 
-test("unifiedDiff() gives the same diff as git", () => {
+test("unifiedDiff() returns the same diff as git", () => {
   expect(unifiedDiff("a\nb\nc\nd\ne\n", "a\nb\nc\nD\ne\n", FILE)).toBe(
     `diff --git a/${FILE} b/${FILE}\n--- a/${FILE}\n+++ b/${FILE}\n@@ -1,5 +1,5 @@\n a\n b\n c\n-d\n+D\n e\n`,
   );

@@ -11,7 +11,7 @@ const { value } = fc.letrec((tie) => ({
     { maxDepth: 4 },
     text,
     fc.integer(),
-    // Documents have no other numbers: those that print differently are text.
+    // Documents contain no other numbers. Numbers that would print differently are read as text.
     fc.double({ noNaN: true, noDefaultInfinity: true }).filter((number) => !Object.is(number, -0)),
     fc.boolean(),
     fc.constant(null),
@@ -36,7 +36,7 @@ function reversed(given: unknown): unknown {
   );
 }
 
-test("toCanonicalYaml() writes what reads as the same value", () => {
+test("toCanonicalYaml() writes YAML that reads as the same value", () => {
   fc.assert(
     fc.property(value, (given) => {
       const read = readYaml(toCanonicalYaml({ agent: given }));
@@ -59,7 +59,7 @@ test("toCanonicalYaml() does not depend on the order of keys", () => {
   );
 });
 
-test("toCanonicalYaml() sorts keys by their characters, numbers too", () => {
+test("toCanonicalYaml() sorts keys by their characters, including numbers", () => {
   expect(toCanonicalYaml({ b: 1, 10: 2, 9: 3, a: "x\ny\n", A: ["long ".repeat(40).trim()] })).toBe(
     `"10": 2\n"9": 3\nA:\n  - ${"long ".repeat(40).trim()}\na: |\n  x\n  y\nb: 1\n`,
   );
