@@ -35,7 +35,7 @@ async function read(api: TestApp, person: Person | null, query = "", slug?: stri
 const types = ({ events }: Page) => events.map(({ type }) => type);
 const names = ({ events }: Page) => events.map(({ data }) => data["name"]);
 
-test("publishing, deprecating and archiving a definition are events, and failed moves are not", async () => {
+test("publishing, deprecating and archiving a definition cause events, and failed transitions do not", async () => {
   await using api = await openTestApp();
   const owner = await api.make.person();
   const { id } = await publishAgent(api, owner, { name: "reviewer", visibility: "public" });
@@ -55,7 +55,7 @@ test("publishing, deprecating and archiving a definition are events, and failed 
   });
 });
 
-test("an export that is ready, and one that is canceled, are events for its members", async () => {
+test("finished and canceled exports cause events for members", async () => {
   await using api = await openTestApp();
   const [member, stranger] = [await api.make.person(), await api.make.person()];
   await using runner = await openTestRunner(api);
@@ -84,12 +84,12 @@ test("an export that is ready, and one that is canceled, are events for its memb
   const automation = await api.make.key({ userId: member.user.id, kind: "automation" });
   const reader = await api.make.key({ userId: member.user.id, scope: "read" });
   expect((await read(api, viewer)).events).toHaveLength(2);
-  // Export jobs are closed to such keys.
+  // Automation keys have no access to export jobs.
   expect((await read(api, { ...member, ...automation })).events).toEqual([]);
   expect((await read(api, { ...member, ...reader })).events).toHaveLength(2);
 });
 
-test("models that come, leave and change their price are events for everyone", async () => {
+test("added and removed models and changed prices cause events for everyone", async () => {
   await using api = await openTestApp();
   const sync = (models: Parameters<typeof makeDocument>[0]["p"]) =>
     syncFrom(api.db.sql, documentSource(makeDocument({ p: models })));
@@ -110,7 +110,7 @@ test("models that come, leave and change their price are events for everyone", a
   });
 });
 
-test("visibility and membership decide who sees the events of a definition", async () => {
+test("visibility and membership decide who sees a definition's events", async () => {
   await using api = await openTestApp();
   const owner = await api.make.person();
   const viewer = await api.make.person({ org: owner.org, role: "viewer" });
@@ -138,7 +138,7 @@ test("visibility and membership decide who sees the events of a definition", asy
   expect((await seenBy()).anonymous).toEqual(open);
 });
 
-test("X-Org-Slug narrows events to that organization, for its members", async () => {
+test("X-Org-Slug limits events to that organization, for its members", async () => {
   await using api = await openTestApp();
   const [owner, other] = [await api.make.person(), await api.make.person()];
   await publishAgent(api, { key: owner.key, org: owner.org }, { name: "own", visibility: "private" });
@@ -150,7 +150,7 @@ test("X-Org-Slug narrows events to that organization, for its members", async ()
   expect((await api.request("/api/v1/events", { headers })).status).toBe(401);
 });
 
-test("pages follow the cursor, and types narrow them", async () => {
+test("pages follow the cursor, and types filter the events", async () => {
   await using api = await openTestApp();
   const owner = await api.make.person();
   for (const name of ["a", "b", "c"]) await publishAgent(api, owner, { name, visibility: "public" });
@@ -161,7 +161,7 @@ test("pages follow the cursor, and types narrow them", async () => {
   expect(names(second)).toEqual(["c", "b"]);
   const third = await read(api, null, `?after=${second.nextCursor}`);
   expect(third.events).toEqual([]);
-  // Equal cursors would tell that nothing has happened in other organizations either.
+  // Equal cursors would reveal that no event has happened in other organizations either.
   expect(third.nextCursor).not.toBe(second.nextCursor);
   expect(names(await read(api, null, "?type=definition.deprecated"))).toEqual(["b"]);
   const both = "?type=definition.deprecated&type=definition.published&limit=1";
@@ -169,7 +169,7 @@ test("pages follow the cursor, and types narrow them", async () => {
   expect(names(await read(api, null, `${both}&after=${first.nextCursor}`))).toEqual(["c"]);
 });
 
-test("a cursor moves on past events that the reader cannot see", async () => {
+test("a cursor advances past events that the reader cannot see", async () => {
   await using api = await openTestApp();
   const owner = await api.make.person();
   const { nextCursor } = await read(api, null);
@@ -180,7 +180,7 @@ test("a cursor moves on past events that the reader cannot see", async () => {
   expect(names(await read(api, null, `?after=${page.nextCursor}`))).toEqual(["shown"]);
 });
 
-test("a reader that passed the events of a quarantined definition does not get them after its release", async () => {
+test("a reader that has passed a quarantined definition's events does not get them after its release", async () => {
   await using api = await openTestApp();
   const owner = await api.make.person();
   const { nextCursor: before } = await read(api, null);
@@ -192,11 +192,11 @@ test("a reader that passed the events of a quarantined definition does not get t
   expect(names(passed)).toEqual(["safe"]);
   await runJson(api.db.url, ["definition", "release", ...target]);
   expect((await read(api, null, `?after=${passed.nextCursor}`)).events).toEqual([]);
-  // A reader that has not passed them gets them in their place.
+  // A reader that has not passed these events gets them in their original order.
   expect(names(await read(api, null, `?after=${before}`))).toEqual(["unsafe", "safe"]);
 });
 
-test("a reader whose next events were deleted gets an error, starts again, and continues", async () => {
+test("a reader whose next events were deleted gets an error, restarts and continues", async () => {
   await using api = await openTestApp();
   const owner = await api.make.person();
   const publish = (name: string) => publishAgent(api, owner, { name, visibility: "public" });
@@ -223,7 +223,7 @@ test("a reader whose next events were deleted gets an error, starts again, and c
     expect(names(await read(api, null, `?after=${nextCursor}`))).toEqual(["d"]);
 });
 
-test("wrong parameters and unknown cursors are 400", async () => {
+test("invalid parameters and unknown cursors return 400", async () => {
   await using api = await openTestApp();
   const owner = await api.make.person();
   for (const name of ["a", "b"]) await publishAgent(api, owner, { name, visibility: "public" });
@@ -248,7 +248,7 @@ test("wrong parameters and unknown cursors are 400", async () => {
   }
 });
 
-test("anonymous readers of events are limited like all others", async () => {
+test("the rate limit for anonymous callers applies to readers of events", async () => {
   await using api = await openTestApp({ config: { rateLimitAnonymousPerMinute: 2 } });
   const statuses = [1, 2, 3].map(async () => (await api.request("/api/v1/events")).status);
   expect(await Promise.all(statuses)).toEqual([200, 200, 429]);
