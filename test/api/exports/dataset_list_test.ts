@@ -20,7 +20,7 @@ interface ListedDataset {
   };
 }
 
-/** The JSON Schema words for a value as JSON.parse gives it. */
+/** Returns the JSON Schema types of a value parsed from JSON. */
 function typesOf(value: unknown): string[] {
   if (value === null) return ["null"];
   if (Array.isArray(value)) return ["array"];
@@ -28,7 +28,7 @@ function typesOf(value: unknown): string[] {
   return Number.isInteger(value) ? ["integer", "number"] : ["number"];
 }
 
-/** The names of values that the schema of the row does not allow. */
+/** Returns the names of fields whose values the row's schema does not allow. */
 function findMisfits(dataset: ListedDataset, row: Readonly<Record<string, unknown>>): string[] {
   return Object.entries(row)
     .filter(([name, value]) => {
@@ -60,7 +60,7 @@ test("GET /export/datasets is public and describes each row", async () => {
   }
 });
 
-test("a JSON column may be null, in the list and in the JSON Schema, because JSON null is a value", async () => {
+test("a JSON column may be null in the list and in the JSON Schema, because JSON null is a value", async () => {
   await using app = await openTestApp();
   const made = await makeExportProject(app);
   await app.db.sql`update analysis_records set record_data = 'null'`;
@@ -79,7 +79,7 @@ test("a JSON column may be null, in the list and in the JSON Schema, because JSO
   }
 });
 
-test("GET /export/datasets takes no parameter, and names those it is given", async () => {
+test("GET /export/datasets refuses parameters and names them", async () => {
   await using app = await openTestApp();
   const response = await app.request("/api/v1/export/datasets?dataset=issues&format=csv&format=ndjson");
   const { error } = (await response.json()) as { error: { code: string; details: unknown } };

@@ -1,4 +1,7 @@
-/** `since`: changed and removed rows over HTTP; tests of the SQL are in test/sql/exports/select_rows/increments_test.ts. */
+/**
+ * Exports with `since` over HTTP: changed and removed rows. test/sql/exports/select_rows/increments_test.ts tests the
+ * SQL.
+ */
 import { expect, test } from "bun:test";
 import { EXPORT_DATASET_NAMES, EXPORT_DATASETS } from "../../../shared/exports/datasets.ts";
 import { unzip } from "../../helpers/exports/export_job.ts";
@@ -10,7 +13,7 @@ import {
 } from "../../helpers/exports/export_project.ts";
 import { openTestApp, type TestApp } from "../../helpers/http/app.ts";
 
-/** GET /export/projects/:project/deleted */
+/** Requests GET /export/projects/:project/deleted. */
 function exportDeleted(app: TestApp, { person, project }: ExportProject, query: string): Promise<Response> {
   return app.request(`/api/v1/export/projects/${project.id}/deleted${query}`, { key: person.key });
 }
@@ -21,14 +24,14 @@ function nextSince(response: Response): string {
   return next;
 }
 
-/** The cutoff of an export now. */
+/** Runs an export and returns its cutoff. */
 async function takeCutoff(app: TestApp, made: ExportProject): Promise<string> {
   const response = await exportDataset(app, made, "issues");
   await response.text();
   return nextSince(response);
 }
 
-/** A caller's copy of a project, by dataset and id. */
+/** Exports all datasets into a client's copy of the project. Returns the rows by dataset and id. */
 async function readAll(app: TestApp, made: ExportProject, query: string): Promise<Map<string, unknown>> {
   const rows = new Map<string, unknown>();
   for (const name of EXPORT_DATASET_NAMES) {
@@ -40,7 +43,7 @@ async function readAll(app: TestApp, made: ExportProject, query: string): Promis
   return rows;
 }
 
-test("deleted.csv is the deleted rows with format=csv", async () => {
+test("deleted.csv returns the same as format=csv", async () => {
   await using app = await openTestApp();
   const { person, project } = await makeExportProject(app);
   const since = new Date(Date.now() - 60_000).toISOString();
@@ -56,7 +59,7 @@ test("deleted.csv is the deleted rows with format=csv", async () => {
   expect(await ended.text()).toBe(await asked.text());
 });
 
-test("deletions, then changed rows, make a copy what a full export is", async () => {
+test("applying deletions and then changed rows makes a copy equal to a full export", async () => {
   await using app = await openTestApp();
   const made = await makeExportProject(app);
   const { ids } = made;
@@ -82,7 +85,7 @@ test("deletions, then changed rows, make a copy what a full export is", async ()
   expect((await readAll(app, made, `?since=${asOf}&as_of=${asOf}`)).size).toBe(0);
 });
 
-test("deleted rows come as CSV too, and are in the log of exports", async () => {
+test("deleted rows can be exported as CSV and are logged as exports", async () => {
   await using app = await openTestApp();
   const made = await makeExportProject(app);
   const since = await takeCutoff(app, made);
@@ -99,7 +102,7 @@ test("deleted rows come as CSV too, and are in the log of exports", async () => 
   expect(entry).toMatchObject({ action: "export.dataset", details: { since, rows: 1, format: "csv" } });
 });
 
-test("an increment that cannot be exact is refused, and says that a full export is needed", async () => {
+test("an increment that cannot be exact is refused, and the error asks for a full export", async () => {
   await using app = await openTestApp();
   const made = await makeExportProject(app);
   const now = await takeCutoff(app, made);
@@ -121,7 +124,7 @@ test("an increment that cannot be exact is refused, and says that a full export 
   }
 });
 
-test("increments are refused where changes of the tracker are not logged", async () => {
+test("increments are refused if changes of the tracker are not logged", async () => {
   await using app = await openTestApp({ config: { trackerSchema: "tracker" } });
   const made = await makeExportProject(app);
   await app.db.owner`create schema tracker`;
@@ -142,7 +145,7 @@ test("increments are refused where changes of the tracker are not logged", async
   });
 });
 
-test("a bundle of what changed lists what left, and explains both", async () => {
+test("a bundle of changes lists deleted rows and explains both", async () => {
   await using app = await openTestApp();
   const made = await makeExportProject(app);
   const since = await takeCutoff(app, made);
@@ -162,7 +165,7 @@ test("a bundle of what changed lists what left, and explains both", async () => 
     expect(deleted).toContainEqual(
       expect.objectContaining({ dataset: "agent-snapshots", id: made.ids["live snapshot"] }),
     );
-    // The note's issue has not changed.
+    // Only the note has changed, not its issue.
     expect(manifest.rowCounts).toMatchObject({ issues: 0, "issue-notes": 1 });
     const readme = files.get("README.md") ?? "";
     expect(readme).toContain(`${joins} in the copy. `);
@@ -175,7 +178,7 @@ test("a bundle of what changed lists what left, and explains both", async () => 
   expect(JSON.parse(full.get("manifest.json") ?? "")).toMatchObject({ since: null });
 });
 
-test("slices of a dataset are its rows, each once, and only they count", async () => {
+test("slices of a dataset contain each row once, and limits count only the rows of the slice", async () => {
   await using app = await openTestApp({ config: { exportSyncMaxRows: 2 } });
   const person = await app.make.person();
   const project = await app.make.project({ orgId: person.org.id, ownerId: person.user.id });

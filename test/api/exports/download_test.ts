@@ -8,7 +8,7 @@ import { openListeningApp } from "../../helpers/http/listening_app.ts";
 import { restoreElsewhere } from "../../helpers/postgres/database.ts";
 import { openTestRunner } from "../../helpers/process/job_runner.ts";
 
-/** An app behind a socket, and a job whose file is ready. */
+/** Opens a listening app with a job whose file is ready. */
 async function openWithFile() {
   const listening = await openListeningApp();
   const { app, origin } = listening;
@@ -24,7 +24,7 @@ async function openWithFile() {
   return { listening, app, person, id, fetchFile };
 }
 
-test("a download is the file, with its length, its digest and the headers of file endpoints", async () => {
+test("a download returns the file with its length, its digest and the headers of file endpoints", async () => {
   const { listening, app, person, id, fetchFile } = await openWithFile();
   await using _listening = listening;
   const { job } = (await (await app.request(`/api/v1/export/jobs/${id}`, { key: person.key })).json()) as {
@@ -54,7 +54,7 @@ test("a download is the file, with its length, its digest and the headers of fil
   expect(Object.fromEntries(head.headers)).toMatchObject(expected);
 });
 
-test("a download resumes where it was cut off, as Range and If-Range say", async () => {
+test("Range and If-Range resume an interrupted download", async () => {
   const { listening, fetchFile } = await openWithFile();
   await using _listening = listening;
   const whole = await fetchFile();
@@ -94,7 +94,7 @@ test("a download resumes where it was cut off, as Range and If-Range say", async
   }
 });
 
-test("only members download, with a user key or a session", async () => {
+test("only members can download, with a user key or a session", async () => {
   const { listening, app, person, id } = await openWithFile();
   await using _listening = listening;
   const viewer = await app.make.person({ org: person.org, role: "viewer" });
@@ -108,14 +108,14 @@ test("only members download, with a user key or a session", async () => {
   expect(await errorOf(await downloadJob(app, stranger.key, id))).toEqual([404, "EXPORT_JOB_NOT_FOUND"]);
 });
 
-test("a parameter of other exports is refused, whatever the file is", async () => {
+test("a download refuses the query parameters of other exports", async () => {
   const { listening, app, person, id } = await openWithFile();
   await using _listening = listening;
   const response = await app.request(`/api/v1/export/jobs/${id}/download?format=csv`, { key: person.key });
   expect(await errorOf(response)).toEqual([400, "VALIDATION_ERROR"]);
 });
 
-test("there is no download before a job is ready, after it has failed, or after it has expired", async () => {
+test("a job that is not ready, has failed or has expired cannot be downloaded", async () => {
   const { listening, app, person, id } = await openWithFile();
   await using _listening = listening;
   await app.db.sql`update export_jobs set expires_at = now() - interval '1 second' where id = ${id}`;
@@ -131,7 +131,7 @@ test("there is no download before a job is ready, after it has failed, or after 
   expect(await errorOf(await download(next.id))).toEqual([409, "EXPORT_JOB_FAILED"]);
 });
 
-test("a download is 503 while the volume of the artifacts is not mounted, and 410 if only the file is gone", async () => {
+test("a download returns 503 while the artifact volume is not mounted, and 410 if only the file is missing", async () => {
   const { listening, app, fetchFile } = await openWithFile();
   await using _listening = listening;
   const mounted = fileURLToPath(app.deps.config.artifactUrl);
@@ -149,7 +149,7 @@ test("a download is 503 while the volume of the artifacts is not mounted, and 41
   expect(await errorOf(await fetchFile())).toEqual([410, "EXPORT_EXPIRED"]);
 });
 
-test("a copy with a new store has no files of its original, so their downloads are 410", async () => {
+test("a copy with a new store lacks the original's files, so their downloads return 410", async () => {
   const { listening, app, fetchFile } = await openWithFile();
   await using _listening = listening;
   await restoreElsewhere(app.db);

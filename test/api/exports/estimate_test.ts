@@ -3,7 +3,7 @@ import { unzip } from "../../helpers/exports/export_job.ts";
 import { AFTER_ALL, exportDataset, makeExportProject } from "../../helpers/exports/export_project.ts";
 import { openTestApp } from "../../helpers/http/app.ts";
 
-test("an estimate counts what the bundle would hold, to the byte in a small project", async () => {
+test("an estimate counts the rows of the bundle, and its exact bytes for a small project", async () => {
   await using app = await openTestApp();
   const made = await makeExportProject(app);
   const response = await exportDataset(app, made, "estimate", `?as_of=${AFTER_ALL}&include_archived=true`);
@@ -13,6 +13,6 @@ test("an estimate counts what the bundle would hold, to the byte in a small proj
   const manifest = JSON.parse(files.get("manifest.json") ?? "");
   expect(data).toMatchObject({ asOf: AFTER_ALL, rowCounts: manifest.rowCounts, syncAllowed: true });
   const bytes = Object.values<{ bytes: number }>(manifest.files).reduce((sum, file) => sum + file.bytes, 0);
-  // The sample of a hundred rows has all of them.
+  // The sample of a hundred rows covers all rows, so the estimate is exact.
   expect(data["estimatedBytes"]).toBe(bytes);
 });

@@ -1,6 +1,6 @@
 import { expect, test } from "bun:test";
 import { READY_JOB } from "../../../api/exports/export_job.ts";
 
-test("the documented job has the file name that a build gives, as build_org_export_test.ts expects it", () => {
+test("the documented job has the file name of a build, as in build_org_export_test.ts", () => {
   expect(READY_JOB.artifact.fileName).toBe("demo-export-2026-11-20T100000Z.zip");
 });

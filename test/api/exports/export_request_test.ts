@@ -1,4 +1,4 @@
-/** The format at the end of a path is the same as in the query. */
+/** A format as the path's file extension is the same as `format` in the query. */
 import { expect, test } from "bun:test";
 import { errorOf } from "../../helpers/exports/export_job.ts";
 import { makeExportProject } from "../../helpers/exports/export_project.ts";
@@ -10,7 +10,7 @@ async function fileOf(response: Response) {
   return [status, kept.map((name) => headers.get(name)), Buffer.from(await response.arrayBuffer())] as const;
 }
 
-test("a file extension in the path exports the same as the format in the query", async () => {
+test("a file extension in the path has the same effect as format in the query", async () => {
   await using app = await openTestApp();
   const { person, project } = await makeExportProject(app);
   const get = (path: string) =>
@@ -27,7 +27,7 @@ test("a file extension in the path exports the same as the format in the query",
   }
 });
 
-test("a path that says its format takes none in the query, and unknown endings are unknown datasets", async () => {
+test("a path with a file extension refuses a format in the query, and unknown extensions are unknown datasets", async () => {
   await using app = await openTestApp();
   const { person, project } = await makeExportProject(app);
   const get = async (path: string) =>
@@ -40,7 +40,7 @@ test("a path that says its format takes none in the query, and unknown endings a
   }
 });
 
-test("a project is found by the longest name, whose characters are counted and not its UTF-16 units", async () => {
+test("a project is found by a name of maximum length, counted in characters instead of UTF-16 units", async () => {
   await using app = await openTestApp();
   const person = await app.make.person({ role: "publisher" });
   await app.make.project({ orgId: person.org.id, ownerId: person.user.id, name: "😀".repeat(200) });

@@ -1,4 +1,4 @@
-/** What log and metrics say about downloads after their end. */
+/** Log lines and metrics of downloads that have ended. */
 import { expect, test } from "bun:test";
 import { makeNoiseFile, NOISE_FILE_BYTES } from "../../helpers/exports/noise_file.ts";
 import { type ListeningApp, openListeningApp } from "../../helpers/http/listening_app.ts";
@@ -10,13 +10,13 @@ function listLines({ app }: ListeningApp) {
   return app.logLines.filter((line) => line["route"] === ROUTE && line["method"] === "GET");
 }
 
-/** The log line of the one download that has ended. */
+/** Returns the log line of the only download that has ended. */
 async function readLine(server: ListeningApp) {
   const [line] = await waitFor(() => (listLines(server).length > 0 ? listLines(server) : null));
   return line;
 }
 
-/** A scrape is reused for a second. */
+/** Returns the counted bytes of downloads. A scrape is cached for a second. */
 async function countedBytes({ origin }: ListeningApp): Promise<number> {
   const metrics = await (await fetch(`${origin}/metrics`)).text();
   return Number(/export_bytes_total\{kind="organization",format="ndjson"\} (\d+)/.exec(metrics)?.[1] ?? 0);
@@ -26,7 +26,7 @@ test("a complete download is logged with its bytes", async () => {
   await using server = await openListeningApp();
   const file = await makeNoiseFile(server);
   using download = await file.begin();
-  // Bun has sent as much as sockets buffer.
+  // At this point Bun has filled the socket buffers.
   await waitFor(async () => (await countedBytes(server)) > 0);
   expect(listLines(server)).toEqual([]);
   expect(await download.readOn()).toMatchObject({ status: 200, isWhole: true });
@@ -35,7 +35,7 @@ test("a complete download is logged with its bytes", async () => {
   await waitFor(async () => (await countedBytes(server)) === NOISE_FILE_BYTES);
 });
 
-test("a part of a file is logged as whole with the bytes of the part", async () => {
+test("a download of a range is logged as complete with the bytes of the range", async () => {
   await using server = await openListeningApp();
   const file = await makeNoiseFile(server);
   await (await file.fetch(file.person.key, { range: "bytes=0-99" })).arrayBuffer();
@@ -43,7 +43,7 @@ test("a part of a file is logged as whole with the bytes of the part", async () 
   await waitFor(async () => (await countedBytes(server)) === 100);
 });
 
-test("a download whose reader leaves is logged as aborted, with what had arrived", async () => {
+test("a download whose client disconnects is logged as aborted with the received bytes", async () => {
   await using server = await openListeningApp();
   const file = await makeNoiseFile(server);
   {
@@ -57,7 +57,7 @@ test("a download whose reader leaves is logged as aborted, with what had arrived
   await waitFor(async () => (await countedBytes(server)) === line?.["bytes"]);
 });
 
-test("a download that is cut off is logged with the reason, and not as whole", async () => {
+test("a download that is cut off is logged with the reason, and not as complete", async () => {
   await using server = await openListeningApp({ config: { exportStreamMaxMinutes: 0.01 } });
   const file = await makeNoiseFile(server);
   using download = await file.begin();

@@ -5,7 +5,7 @@ import { makeExportProject } from "../../helpers/exports/export_project.ts";
 import { openTestApp, type TestApp } from "../../helpers/http/app.ts";
 import { openTestRunner } from "../../helpers/process/job_runner.ts";
 
-/** Values by name and labels, as Prometheus parses them. */
+/** Reads the metrics. Returns their values by name and labels. */
 async function readMetrics(app: TestApp): Promise<Map<string, number>> {
   return parseMetrics(await (await app.request("/metrics")).text());
 }
@@ -16,10 +16,10 @@ function parseMetrics(text: string): Map<string, number> {
   );
 }
 
-test("GET /metrics has the depth of every queue, and outcome and duration of builds", async () => {
+test("GET /metrics contains the depth of every queue, and the outcome and duration of builds", async () => {
   await using app = await openTestApp();
   await using runner = await openTestRunner(app);
-  // Not over HTTP, where the same text would be returned again.
+  // Does not use HTTP, because the response would be cached and returned again below.
   const empty = parseMetrics(await app.deps.metrics.registry.metrics());
   for (const queue of JOB_NAMES) {
     for (const state of ["created", "retry", "active", "failed"]) {

@@ -13,7 +13,7 @@ import { openTestApp } from "../../helpers/http/app.ts";
 import { commitDuring } from "../../helpers/postgres/waiting_sessions.ts";
 
 describe("GET /export/jobs", () => {
-  test("lists the organization's jobs newest first, by pages", async () => {
+  test("lists the organization's jobs in pages, newest first", async () => {
     await using app = await openTestApp();
     const person = await app.make.person();
     const ids: string[] = [];
@@ -54,7 +54,7 @@ describe("GET /export/jobs", () => {
 });
 
 describe("one job", () => {
-  test("is visible to publishers of its organization only, whatever X-Org-Slug says", async () => {
+  test("is visible only to publishers of its organization, for any X-Org-Slug", async () => {
     await using app = await openTestApp();
     const person = await app.make.person({ role: "publisher" });
     const job = await jobOf(await postJob(app, person));
@@ -83,7 +83,7 @@ describe("one job", () => {
     }
   });
 
-  test("is canceled while it is queued: failed, out of the queue, with an audit row", async () => {
+  test("is canceled while queued: it is failed, out of the queue, and audited", async () => {
     await using app = await openTestApp();
     const person = await app.make.person();
     const { id } = await jobOf(await postJob(app, person));
@@ -104,7 +104,7 @@ describe("one job", () => {
     expect((await postJob(app, person)).status).toBe(201);
   });
 
-  test("is canceled without force if its builder is just putting it back into the queue", async () => {
+  test("is canceled without force while its builder returns it to the queue", async () => {
     await using app = await openTestApp();
     const person = await app.make.person();
     const { id } = await jobOf(await postJob(app, person));
@@ -118,7 +118,7 @@ describe("one job", () => {
     expect(await listMismatches(app)).toEqual([]);
   });
 
-  test("is canceled while its build runs only with force", async () => {
+  test("is canceled during its build only with force", async () => {
     await using app = await openTestApp();
     const person = await app.make.person();
     const { id } = await jobOf(await postJob(app, person));

@@ -12,7 +12,7 @@ import { openTestApp } from "../../helpers/http/app.ts";
 import { commitDuring } from "../../helpers/postgres/waiting_sessions.ts";
 
 describe("POST /export/jobs", () => {
-  test("queues an export of the organization as of now, with an entry in the queue and an audit row", async () => {
+  test("queues an export of the organization as of now and writes a queue entry and an audit entry", async () => {
     await using app = await openTestApp();
     const person = await app.make.person({ role: "publisher" });
     const before = Date.now();
@@ -52,7 +52,7 @@ describe("POST /export/jobs", () => {
     ]);
   });
 
-  test("takes format, watermark and the four flags", async () => {
+  test("accepts format, watermark and the four flags", async () => {
     await using app = await openTestApp();
     const person = await app.make.person();
     const job = await jobOf(
@@ -77,7 +77,7 @@ describe("POST /export/jobs", () => {
     });
   });
 
-  test("twenty concurrent requests get one 201, nineteen 200 and one id", async () => {
+  test("answers twenty concurrent requests with one 201, nineteen 200 and one id", async () => {
     await using app = await openTestApp();
     const person = await app.make.person();
     const responses = await Promise.all(Array.from({ length: 20 }, () => postJob(app, person, {})));
@@ -87,7 +87,7 @@ describe("POST /export/jobs", () => {
     expect(await listMismatches(app)).toEqual([]);
   });
 
-  test("leaves neither job nor entry nor audit row when one of them cannot be written", async () => {
+  test("leaves no job, queue entry or audit entry if one of them cannot be written", async () => {
     await using app = await openTestApp();
     const person = await app.make.person();
     await app.db.owner`alter table audit_log add constraint no_jobs check (action <> 'export_job.queue')`;
@@ -144,7 +144,7 @@ test("POST /export/jobs refuses impossible times, even while a job is active", a
 });
 
 describe("POST /export/jobs refuses", () => {
-  test("the job after the limit of the hour, and says when to come back", async () => {
+  test("a job over the hourly limit, with the time to wait", async () => {
     await using app = await openTestApp({ config: { exportJobsPerHour: 2 } });
     const person = await app.make.person();
     const ids: string[] = [];
@@ -165,7 +165,7 @@ describe("POST /export/jobs refuses", () => {
     expect((await postJob(app, person)).status).toBe(201);
   });
 
-  test("no job because of those that were canceled before their first build", async () => {
+  test("no job because of jobs that were canceled before their first build", async () => {
     await using app = await openTestApp({ config: { exportJobsPerHour: 1 } });
     const person = await app.make.person();
     for (const number of [1, 2, 3]) {
@@ -176,7 +176,7 @@ describe("POST /export/jobs refuses", () => {
       expect((await cancelJob(app, person.key, job.id)).status).toBe(200);
     }
     const { id } = await jobOf(await postJob(app, person));
-    // Returned by a builder that had to stop: its build had started.
+    // This job's build started, but its builder had to stop and requeued it.
     await app.db.sql`update export_jobs set started_at = now() where id = ${id}`;
     await cancelJob(app, person.key, id);
     expect(await errorOf(await postJob(app, person))).toEqual([429, "EXPORT_JOB_LIMIT"]);
@@ -209,7 +209,7 @@ describe("POST /export/jobs refuses", () => {
     expect(await app.db.sql`select id from export_jobs`).toEqual([] as never);
   });
 
-  test("the caller whose key is revoked while the request waits", async () => {
+  test("a caller whose key is revoked while the request waits", async () => {
     await using app = await openTestApp();
     const person = await app.make.person();
     const response = await commitDuring(
@@ -224,7 +224,7 @@ describe("POST /export/jobs refuses", () => {
     expect([...(await app.db.sql`select id from export_jobs`)]).toEqual([]);
   });
 
-  test("before it reads the body: viewers, free plans, keys of other kinds, read keys, strangers", async () => {
+  test("viewers, free plans, other kinds of keys, read keys and strangers before it reads the body", async () => {
     await using app = await openTestApp();
     const callers = [
       [await app.make.person({ role: "viewer" }), 403, "INSUFFICIENT_ORG_ROLE"],

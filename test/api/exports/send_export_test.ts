@@ -16,7 +16,7 @@ async function expectMissing(response: Response): Promise<void> {
   expect(error.message).toContain("The tracker's tables cannot be read");
 }
 
-test("exports say that the tracker is missing while it is, and work again afterwards", async () => {
+test("exports report a missing tracker and work again once it is back", async () => {
   await using app = await openTestApp({ config: { trackerSchema: FOREIGN_SCHEMA } });
   const made = await makeExportProject(app);
   const { owner } = app.db;
@@ -52,7 +52,7 @@ test("a job is not queued while the tracker is missing", async () => {
   await expectMissing(await postJob(app, person));
 });
 
-test("the count of a file is not longer than the file may take", async () => {
+test("counting the rows of a file ends at the file's time limit", async () => {
   await using app = await openTestApp({ streamRules: { maxMs: 300 } });
   const made = await makeExportProject(app);
   const path = `/api/v1/export/projects/${made.project.id}/issues?as_of=${AFTER_ALL}`;
@@ -63,7 +63,7 @@ test("the count of a file is not longer than the file may take", async () => {
   expect(await errorOf(response.refused)).toEqual([504, "EXPORT_PREPARE_TIMEOUT"]);
 });
 
-test("a client that leaves while a failed export is closed does not hide the failure", async () => {
+test("a client that disconnects while a failed export is closed does not hide the failure", async () => {
   await using app = await openTestApp();
   const made = await makeExportProject(app);
   const { owner } = app.db;

@@ -1,4 +1,4 @@
-/** Bundles in the programs that people use to open them. */
+/** Bundles, opened by common archive programs. */
 import { expect, test } from "bun:test";
 import { createHash } from "node:crypto";
 import { mkdtemp, rm } from "node:fs/promises";
@@ -12,7 +12,7 @@ import { runCommand } from "../../../helpers/process/command.ts";
 
 const HOUR_MS = 3_600_000;
 
-test("unzip, 7z and Python open a bundle, see its time in UTC and its mode, and none opens a truncated one", async () => {
+test("unzip, 7z and Python open a bundle with its UTC time and its mode, and refuse a truncated one", async () => {
   await using app = await openTestApp();
   const made = await makeExportProject(app);
   const directory = await mkdtemp(join(tmpdir(), "ulr-bundle-"));
@@ -47,7 +47,7 @@ print(json.dumps([[i.date_time, oct(i.external_attr >> 16), i.create_system] for
   await rm(directory, { recursive: true });
 });
 
-test("unzip, 7z, Python and DuckDB read a Parquet bundle, and no entry is stored with its size after it", async () => {
+test("unzip, 7z, Python and DuckDB read a Parquet bundle, and no stored entry has its size after its data", async () => {
   await using app = await openTestApp();
   const made = await makeExportProject(app);
   const directory = await mkdtemp(join(tmpdir(), "ulr-bundle-"));
@@ -68,7 +68,7 @@ assert archive.testzip() is None`;
   const { stdout, exitCode } = await runCommand(["python3", "-c", program, path]);
   expect(exitCode).toBe(0);
   const entries = JSON.parse(stdout) as [name: string, isStored: boolean][];
-  // Java's ZipInputStream refuses a stored entry whose size follows it.
+  // Java's ZipInputStream refuses a stored entry whose size follows its data.
   expect(entries.filter(([, isStored]) => isStored)).toEqual([]);
   expect(entries.map(([name]) => name)).toEqual(
     expect.arrayContaining([

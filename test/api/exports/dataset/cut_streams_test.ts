@@ -1,4 +1,4 @@
-/** Streams that the service ends although the reader is still connected. */
+/** Streams that the service ends while the reader is still connected. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { EXPORT_APPLICATION } from "../../../../sql/connection/application_names.ts";
 import type { Pool } from "../../../../sql/connection/pool.ts";
@@ -11,12 +11,12 @@ import { type ListeningApp, openListeningApp } from "../../../helpers/http/liste
 import { copyTestDatabase, openTestDatabase, type TestDatabase } from "../../../helpers/postgres/database.ts";
 import { waitFor } from "../../../helpers/wait_for.ts";
 
-/** More than the sockets on both sides buffer. */
+/** The size of an export in MiB, larger than the socket buffers on both sides. */
 const MEBIBYTES = 16;
-/** The exports of the runs with reports, as NDJSON and Parquet. */
+/** The paths of the runs' exports, as NDJSON and Parquet. */
 const PATHS = ["runs", "runs?format=parquet"];
 
-/** A database with a project that is slow to read, and another one. Each test has its own copy. */
+/** A database with a project that is slow to read and a second project. Each test uses its own copy. */
 let db: TestDatabase;
 let made: ExportProject;
 let other: ExportProject;
@@ -42,7 +42,7 @@ function begin({ origin }: ListeningApp, { project }: ExportProject, credential:
   });
 }
 
-/** The reasons for cutting streams, from the log and the metrics. */
+/** Returns the reasons for cutting streams from the log. The metrics must count the same reasons. */
 async function cutReasons({ app, origin }: ListeningApp): Promise<unknown> {
   const lines = await waitFor(() => {
     const cut = app.logLines.filter((line) => line["outcome"] === "cut");
@@ -53,7 +53,7 @@ async function cutReasons({ app, origin }: ListeningApp): Promise<unknown> {
   return lines.map(({ reason, level }) => [reason, level]);
 }
 
-/** Nothing of a stream remains: no transaction, no slot. */
+/** Expects that no transaction and no slot of a stream remains. */
 async function expectNothingHeld({ app, origin }: ListeningApp): Promise<void> {
   await waitFor(async () => {
     const [row] = await app.db.sql<[{ count: number }]>`
@@ -65,7 +65,7 @@ async function expectNothingHeld({ app, origin }: ListeningApp): Promise<void> {
   expect(metrics).toContain("\nexport_stream_slots_in_use 0\n");
 }
 
-/** The ways to lose the right to an export that has begun. */
+/** Changes that end the caller's access to a running export. */
 const LOSSES: Readonly<
   Record<string, (sql: Pool, made: ExportProject, ids: Record<string, string>) => Promise<unknown>>
 > = {
@@ -113,7 +113,7 @@ test("a stream continues while its caller keeps access, and while the database i
 });
 
 for (const path of PATHS) {
-  test(`a reader of ${path} that takes next to nothing is cut off once others are refused, and they are served`, async () => {
+  test(`a reader of ${path} that takes almost nothing is cut off once other callers are refused, and they are served`, async () => {
     await using server = await openServer({
       config: { exportStreamsMax: 1 },
       streamRules: { slowWindowMs: 300, socketBytes: 0 },
@@ -132,22 +132,22 @@ for (const path of PATHS) {
 }
 
 for (const path of [...PATHS, "bundle"]) {
-  test(`a reader of ${path} that stopped and is cut off leaves nothing in the kernel`, async () => {
+  test(`a stalled reader of ${path} that is cut off leaves no data in the kernel`, async () => {
     await using server = await openServer({ config: { exportStreamMaxMinutes: 0.01 } });
     using download = await begin(server, made, made.person.key, path);
     await cutReasons(server);
-    // Closed without a reset, it would keep megabytes until the reader reads.
+    // Without a reset, the closed connection would hold megabytes until the reader reads.
     await waitFor(async () => !(await download.isHeld()));
     expect(await download.readOn()).toMatchObject({ status: 200, isWhole: false });
   });
 }
 
-test("a slow reader gets the whole file while no one waits for its slot", async () => {
+test("a slow reader gets the whole file while no other caller waits for its slot", async () => {
   const slowWindowMs = 60;
   await using server = await openServer({ streamRules: { slowWindowMs, socketBytes: 0 } });
   using download = await begin(server, made, made.person.key);
   expect(await download.isHeld()).toBe(true);
-  // Others are served meanwhile, over many windows.
+  // Other exports are served meanwhile, over many windows.
   const until = performance.now() + 10 * slowWindowMs;
   while (performance.now() < until) {
     const url = `${server.origin}/api/v1/export/projects/${other.project.id}/issues`;
@@ -157,7 +157,7 @@ test("a slow reader gets the whole file while no one waits for its slot", async 
 });
 
 for (const path of PATHS) {
-  test(`no stream of ${path} outlives EXPORT_STREAM_MAX_MINUTES, however its reader reads`, async () => {
+  test(`a stream of ${path} ends after EXPORT_STREAM_MAX_MINUTES at any reading speed`, async () => {
     await using server = await openServer({ config: { exportStreamMaxMinutes: 0.01 } });
     using download = await begin(server, made, made.person.key, path);
     expect(await cutReasons(server)).toEqual([["lasted_too_long", "info"]]);

@@ -1,4 +1,4 @@
-/** Large datasets over HTTP, copied on two connections while there are spare ones. */
+/** Large datasets over HTTP, copied on two connections if a second one is available. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { zstdDecompressSync } from "node:zlib";
 import { EXPORT_APPLICATION } from "../../../../sql/connection/application_names.ts";
@@ -24,7 +24,7 @@ const FORMATS = [
 
 let server: ListeningApp;
 let made: Pick<ExportProject, "person" | "project">;
-/** The digest of each format, downloaded over two connections. */
+/** The digest of each format, copied over two connections. */
 const whole = new Map<string, Digest>();
 
 beforeAll(async () => {
@@ -57,12 +57,12 @@ async function digest(query: string): Promise<Digest> {
   return { rows: response.headers.get("x-export-total-rows"), hash: hashOf(await response.bytes()) };
 }
 
-/** Starts a download and stops reading. */
+/** Starts a download whose client stops reading. */
 function stall(): Promise<SlowDownload> {
   return beginDownload(urlOf("format=ndjson"), { authorization: `Bearer ${made.person.key}` });
 }
 
-/** Waits until this many sessions of exports are in a transaction. */
+/** Waits until this many export sessions are in a transaction. */
 async function untilOpen(count: number): Promise<void> {
   await waitFor(async () => {
     const [row] = await server.app.db.sql<[{ count: number }]>`
@@ -74,7 +74,7 @@ async function untilOpen(count: number): Promise<void> {
   });
 }
 
-/** Waits until both connections copy: an export continues without a second one that is lost while it opens. */
+/** Waits until both connections run a COPY. If the second is lost before, the export continues without it. */
 async function untilBothCopy(): Promise<number[]> {
   return waitFor(async () => {
     const copying = await server.app.db.sql<{ pid: number }[]>`
@@ -95,7 +95,7 @@ test("streams without a second connection send the same bytes and never wait for
   expect(withoutLanes).toEqual(whole);
   expect([...whole.values()].map(({ rows }) => rows)).toEqual(FORMATS.map(() => String(WIDE_ISSUES)));
   stalled.push(await stall(), await stall());
-  // The maximum number of connections of a process for exports.
+  // This is the maximum number of export connections of a process.
   await untilOpen(4 + EXPORT_LANES_MAX);
   expect((await download("format=csv")).status).toBe(503);
   for (const each of stalled) each[Symbol.dispose]();
@@ -110,7 +110,7 @@ test("a client that disconnects frees both connections", async () => {
   await untilOpen(0);
 });
 
-test("either connection that is lost breaks the download, and the next is whole", async () => {
+test("losing either connection breaks the download, and the next one is complete", async () => {
   for (const index of [0, 1]) {
     using slow = await stall();
     const pids = await untilBothCopy();
@@ -123,7 +123,7 @@ test("either connection that is lost breaks the download, and the next is whole"
   expect(whole.get("format=csv")).toEqual(await digest("format=csv"));
 });
 
-test("compressed files are made of the same lines", async () => {
+test("compressed files contain the same lines", async () => {
   const zstd = await (await download("format=ndjson", "zstd")).bytes();
   expect(whole.get("format=ndjson")?.hash).toBe(hashOf(zstdDecompressSync(zstd)));
 });

@@ -24,7 +24,7 @@ function queryOf(dataset: (typeof EXPORT_DATASET_NAMES)[number], format: string)
   return `?as_of=${AFTER_ALL}&format=${format}${flags.map((flag) => `&${flag}=true`).join("")}`;
 }
 
-/** Sets the rows to the extreme values of every type; other columns stay null. */
+/** Sets the rows to the extreme values of every type. Other columns stay null. */
 async function makeExtreme(app: TestApp, { ids }: ExportProject): Promise<void> {
   const { sql } = app.db;
   const long = "é\n".repeat(200_000);
@@ -64,7 +64,7 @@ async function makeExtreme(app: TestApp, { ids }: ExportProject): Promise<void> 
     where id = ${ids["live record"] ?? ""}`;
 }
 
-test("Parquet has the values of the NDJSON in every dataset, the extremes of every type and nulls", async () => {
+test("Parquet has the same values as NDJSON in every dataset, including extremes and nulls", async () => {
   await using app = await openTestApp({ config: { rateLimitUserPerMinute: 10_000 } });
   const made = await makeExportProject(app);
   await makeExtreme(app, made);
@@ -82,7 +82,7 @@ test("Parquet has the values of the NDJSON in every dataset, the extremes of eve
   }
 });
 
-test("every text survives in Parquet", async () => {
+test("Parquet preserves every text", async () => {
   await using app = await openTestApp();
   const person = await app.make.person();
   const project = await app.make.project({ orgId: person.org.id, ownerId: person.user.id });
@@ -97,7 +97,7 @@ test("every text survives in Parquet", async () => {
   expect(rows.map((row) => row["reason"])).toEqual([...texts]);
 });
 
-test("a dataset without rows is a file with its columns, typed", async () => {
+test("a dataset without rows is a file with typed columns", async () => {
   await using app = await openTestApp();
   const person = await app.make.person();
   const project = await app.make.project({ orgId: person.org.id, ownerId: person.user.id });
@@ -120,7 +120,7 @@ test("a dataset without rows is a file with its columns, typed", async () => {
   }
 });
 
-test("Parquet is sent as it is: its own type and name, never compressed again", async () => {
+test("Parquet has its own media type and file name, and is never compressed again", async () => {
   await using app = await openTestApp();
   const { person, project } = await makeExportProject(app);
   const path = `/api/v1/export/projects/${project.id}/issues?format=parquet&as_of=${AFTER_ALL}`;
@@ -138,7 +138,7 @@ test("Parquet is sent as it is: its own type and name, never compressed again", 
   }
 });
 
-test("estimates take the format, and one that is unknown is refused", async () => {
+test("estimates accept the format, and refuse an unknown one", async () => {
   await using app = await openTestApp();
   const made = await makeExportProject(app);
   const estimate = await exportDataset(app, made, "estimate", "?format=parquet");

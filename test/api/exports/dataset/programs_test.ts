@@ -1,4 +1,4 @@
-/** What programs of the system read must equal the database. */
+/** Exports that common programs read must equal the database. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { join } from "node:path";
 import { EXPORT_DATASETS } from "../../../../shared/exports/datasets.ts";
@@ -25,7 +25,7 @@ test("jq reads every text of the NDJSON", async () => {
   expect(JSON.parse(stdout)).toEqual(saved.reasons);
 });
 
-test("programs that split at any Unicode line end see one row a line in the NDJSON", async () => {
+test("programs that split at any Unicode line ending read one row per line of the NDJSON", async () => {
   const program = `
 import codecs, json, sys
 with open(sys.argv[1], encoding="utf-8", newline="") as file:
@@ -45,12 +45,12 @@ with open(sys.argv[1], encoding="utf-8-sig", newline="") as file:
     print(json.dumps([row["reason"] for row in csv.DictReader(file, strict=True)]))`;
   const { stdout, stderr } = await runCommand(["python3", "-c", program, saved.files.csv]);
   expect(stderr).toBe("");
-  // It does not distinguish an empty field from an empty string.
+  // Python's csv module does not distinguish an empty field from an empty string.
   expect(JSON.parse(stdout)).toEqual(saved.reasons.map((reason) => neutralized(reason ?? "")));
 });
 
-test("LibreOffice reads every text of the CSV, though it separates fields at semicolons and tabs too", async () => {
-  // The defaults of its dialog: tab, comma and semicolon.
+test("LibreOffice reads every text of the CSV, although it also splits fields at semicolons and tabs", async () => {
+  // The default separators of LibreOffice's dialog: tab, comma and semicolon.
   const opened = "Text - txt - csv (StarCalc):9/44/59,34,76,1";
   const dialect = "Text - txt - csv (StarCalc):44,34,76,1,,0,true";
   const { stdout, stderr } = await runCommand([
@@ -69,7 +69,7 @@ with open(sys.argv[1], encoding="utf-8", newline="") as file:
   const names = EXPORT_DATASETS["status-history"].columns.map(({ name }) => name);
   expect(header).toEqual(names);
   const column = names.indexOf("reason");
-  // It shows line breaks as LF and drops control characters.
+  // LibreOffice shows line breaks as LF and drops control characters.
   const shown = (text: string) => text.replace(/\r\n?/g, "\n").replace(/[^\P{Cc}\t\n]/gu, "");
   expect(rows.map((row) => [row.length, shown(row[column] ?? "")])).toEqual(
     saved.reasons.map((reason) => [names.length, shown(neutralized(reason ?? ""))]),

@@ -1,4 +1,4 @@
-/** What common libraries read must equal the database. */
+/** Exports that common libraries read must equal the database. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { createReadStream } from "node:fs";
 import { createInterface } from "node:readline";
@@ -14,7 +14,7 @@ beforeAll(async () => {
 
 afterAll(() => saved[Symbol.asyncDispose]());
 
-test("Node's readline sees one row a line in the NDJSON", async () => {
+test("Node's readline reads one row per line of the NDJSON", async () => {
   const lines = createInterface({
     input: createReadStream(saved.files.ndjson),
     crlfDelay: Number.POSITIVE_INFINITY,
@@ -23,10 +23,10 @@ test("Node's readline sees one row a line in the NDJSON", async () => {
   expect(byReadline).toEqual([...saved.reasons]);
 });
 
-test("DuckDB reads every text of both formats, and nulls of the CSV", async () => {
+test("DuckDB reads every text of both formats and the nulls of the CSV", async () => {
   const instance = await DuckDBInstance.create(":memory:");
   const connection = await instance.connect();
-  // As base64, because the binding's text decoder drops a byte order mark.
+  // Reads the texts as base64, because the binding's text decoder drops a byte order mark.
   const read = async (source: string): Promise<unknown[]> => {
     const result = await connection.runAndReadAll(
       `select to_base64(encode(reason)) as reason from ${source}`,

@@ -1,4 +1,4 @@
-/** Exports on a real socket: readers that disconnect or are slow, and streams that fail on the way. */
+/** Exports over a real socket: clients that disconnect or read slowly, and streams that fail midway. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { connect, type Socket } from "node:net";
 import { gunzipSync, zstdDecompressSync } from "node:zlib";
@@ -17,15 +17,15 @@ import { openTestDatabase, type TestDatabase } from "../../../helpers/postgres/d
 import { createFactory } from "../../../helpers/postgres/factory.ts";
 import { waitFor } from "../../../helpers/wait_for.ts";
 
-/** More than two row groups and the socket buffers on both sides. */
+/** The size of the Parquet export in MiB, larger than two row groups and the socket buffers on both sides. */
 const PARQUET_MEBIBYTES = 56;
 
 type Made = Pick<ExportProject, "person" | "project">;
 
-/** Shared by the servers of all tests that change nothing. */
+/** The database of the tests that do not change it. */
 let db: TestDatabase;
 let wide: Made;
-/** Runs that do not compress. */
+/** A project with runs that do not compress. */
 let noisy: Made;
 
 beforeAll(async () => {
@@ -45,19 +45,25 @@ function openServer(config: Partial<Config> = {}): Promise<ListeningApp> {
   return openListeningApp({ config, database: { ...db, [Symbol.asyncDispose]: async () => {} } });
 }
 
-/** Sessions of exports that are sending rows: in a COPY, or between two of one file, where they wait for the reader. */
+/**
+ * Counts export sessions that are sending rows: in a COPY, or between two COPYs of one file, where they wait for the
+ * reader.
+ */
 function countOpenCopies({ app }: ListeningApp): Promise<number> {
   const { sql } = app.db;
   return countCopies(sql, sql`state <> 'idle'`);
 }
 
-/** Sessions of exports that wait for their reader: in the middle of a COPY, or after one that was not yet read. */
+/**
+ * Counts export sessions that wait for their reader: in the middle of a COPY, or after a COPY whose rows were not yet
+ * read.
+ */
 function countStalledCopies({ app }: ListeningApp): Promise<number> {
   const { sql } = app.db;
   return countCopies(sql, sql`state <> 'idle' and wait_event in ('ClientRead', 'ClientWrite')`);
 }
 
-/** Sessions of exports in a transaction. */
+/** Counts export sessions in a transaction. */
 async function countOpenExports({ app }: ListeningApp): Promise<number> {
   const [row] = await app.db.sql<[{ count: number }]>`
     select count(*)
@@ -67,8 +73,8 @@ async function countOpenExports({ app }: ListeningApp): Promise<number> {
 }
 
 /**
- * Waits until this many wait for their reader, for as long as their number grows, because its speed depends on the
- * machine.
+ * Waits until this many export sessions wait for their reader. Waits on while the number grows, because the speed
+ * depends on the machine.
  */
 async function untilStalled(server: ListeningApp, count: number): Promise<void> {
   for (let seen = 0; seen < count; ) {
@@ -88,7 +94,7 @@ async function countCopies(sql: Pool, condition: ReturnType<Pool>): Promise<numb
   return row.count;
 }
 
-/** Ends the sessions that run COPYs, like an operator or a crash. */
+/** Terminates the sessions that run a COPY, like an operator or a crash. */
 async function terminateCopies({ app }: ListeningApp): Promise<void> {
   await app.db.sql`
     select pg_terminate_backend(pid)
@@ -96,7 +102,7 @@ async function terminateCopies({ app }: ListeningApp): Promise<void> {
     where datname = current_database() and backend_type = 'client backend' and query like 'copy (%'`;
 }
 
-/** Sends the request and reads nothing of the response. */
+/** Sends a request without reading the response. */
 async function startReading(
   { port }: ListeningApp,
   { person, project }: Made,
@@ -119,7 +125,7 @@ function download({ origin }: ListeningApp, made: Made, path: string, headers = 
   });
 }
 
-/** Downloads as soon as the only slot is free; its connection works. */
+/** Downloads as soon as the only slot is free. The download also shows that the slot's connection works. */
 function downloadNext(server: ListeningApp, made: Made, path: string): Promise<Response> {
   return waitFor(async () => {
     const response = await download(server, made, path);
@@ -127,9 +133,9 @@ function downloadNext(server: ListeningApp, made: Made, path: string): Promise<R
   });
 }
 
-test("a client that disconnects ends the query and frees slot and connection", async () => {
+test("a client that disconnects ends the query and frees the slot and the connection", async () => {
   await using server = await openServer({ exportStreamsMax: 1 });
-  // Each is more than the buffers of its sockets, or its copy could end before it is seen.
+  // Each download exceeds the socket buffers. A smaller COPY could end before the test sees it.
   const downloads = [
     [wide, "issues"],
     [wide, "issues?format=csv"],
@@ -138,7 +144,7 @@ test("a client that disconnects ends the query and frees slot and connection", a
   ] as const;
   const countStreams = (outcome: string) =>
     server.app.logLines.filter((line) => line["outcome"] === outcome).length;
-  // A slot is free before its line is logged.
+  // A slot is released before its stream is logged.
   const untilLogged = (count: number) =>
     waitFor(() => countStreams("complete") === count && countStreams("aborted") === count);
   let left = 0;
@@ -156,8 +162,8 @@ test("a client that disconnects ends the query and frees slot and connection", a
   await untilLogged(left);
 });
 
-test("a reader that leaves while rows are being counted frees slot and connection too", async () => {
-  // In its own database, because it locks a table.
+test("a client that disconnects while rows are counted frees the slot and the connection", async () => {
+  // This test has its own database, because it locks a table.
   await using server = await openListeningApp({ config: { exportStreamsMax: 1 } });
   const made = await makeLargeProject(server.app, 10);
   for (const path of ["issues", "bundle", "estimate"]) {
@@ -185,11 +191,11 @@ test("a reader that leaves while rows are being counted frees slot and connectio
     release.resolve();
     await holding;
   }
-  // A slot is free before its line is logged.
+  // A slot is released before its stream is logged.
   await waitFor(() => server.app.logLines.filter((line) => line["outcome"] === "aborted").length === 3);
 });
 
-test("50 slow readers hold little memory, and other requests are served", async () => {
+test("50 slow readers use little memory, and other requests are served", async () => {
   await using server = await openServer({
     exportStreamsMax: 50,
     exportStreamsPerUser: 50,
@@ -197,7 +203,7 @@ test("50 slow readers hold little memory, and other requests are served", async 
   });
   const first = await download(server, wide, "issues");
   const { byteLength } = await first.arrayBuffer();
-  // Its second connection is released after its last byte, and all are needed below.
+  // The second connection is released after the last byte. The readers below need all connections.
   await waitFor(async () => (await countOpenExports(server)) === 0);
   Bun.gc(true);
   const before = process.memoryUsage.rss();
@@ -205,7 +211,7 @@ test("50 slow readers hold little memory, and other requests are served", async 
   await untilStalled(server, 50 + EXPORT_LANES_MAX);
   expect((await fetch(`${server.origin}/api/v1/export/datasets`)).status).toBe(200);
   expect((await download(server, wide, "runs")).status).toBe(429);
-  // Without a limit they would hold 50 times the file; kernel buffers do not count.
+  // Without a limit, the readers would hold 50 times the file. Kernel buffers do not count.
   const grown = process.memoryUsage.rss() - before;
   expect(grown).toBeLessThan(50 * 4 * 2 ** 20);
   expect(grown).toBeLessThan((50 * byteLength) / 4);
@@ -213,10 +219,10 @@ test("50 slow readers hold little memory, and other requests are served", async 
   await waitFor(async () => (await countOpenCopies(server)) === 0);
 });
 
-test("readers that stall in the middle of a bundle do not stop other bundles", async () => {
+test("readers that stall in the middle of a bundle do not block other bundles", async () => {
   await using server = await openServer({ exportStreamsPerUser: 8, exportStreamsPerOrg: 8 });
   const small = await makeLargeProject(server.app, 10);
-  // More than the machine's processors, so that no limit by processor applies.
+  // There are more readers than processors, so a limit per processor would stop the other bundles.
   const stalled = await Promise.all(
     Array.from({ length: navigator.hardwareConcurrency + 1 }, () => startReading(server, noisy, "bundle")),
   );
@@ -227,7 +233,7 @@ test("readers that stall in the middle of a bundle do not stop other bundles", a
   await waitFor(async () => (await countOpenCopies(server)) === 0);
 });
 
-test("a slow reader gets everything in the end", async () => {
+test("a slow reader gets the whole file in the end", async () => {
   await using server = await openServer();
   const response = await download(server, wide, "issues");
   const reader = response.body?.getReader();
@@ -244,7 +250,7 @@ test("a slow reader gets everything in the end", async () => {
   expect(bytes).toBeGreaterThan(WIDE_ISSUES * 1000);
 });
 
-test("a failure after the first byte breaks the connection, whatever the form", async () => {
+test("a failure after the first byte breaks the connection in every format", async () => {
   await using server = await openServer();
   for (const [path, made] of [
     ["issues", wide],
@@ -261,7 +267,7 @@ test("a failure after the first byte breaks the connection, whatever the form", 
     const closed = new Promise((resolve) => socket.once("close", resolve));
     socket.resume();
     await closed;
-    // A complete response would end in the last chunk of length zero.
+    // A complete response would end with a chunk of length zero.
     expect([path, tail === "0\r\n\r\n"]).toEqual([path, false]);
   }
   const failed = await waitFor(() => {
@@ -273,7 +279,7 @@ test("a failure after the first byte breaks the connection, whatever the form", 
   expect([next.status, await next.text()]).toEqual([200, ""]);
 });
 
-test("Parquet whose query fails after its first row group breaks the connection and opens in no program", async () => {
+test("a Parquet query that fails after its first row group breaks the connection, and no program opens the file", async () => {
   await using server = await openServer();
   const headers = { authorization: `Bearer ${noisy.person.key}` };
   for (const path of ["runs?format=parquet", "bundle?format=parquet"]) {
@@ -283,7 +289,7 @@ test("Parquet whose query fails after its first row group breaks the connection 
     await terminateCopies(server);
     const { status, isWhole, body } = await reading.readOn();
     expect([path, status, isWhole]).toEqual([path, 200, false]);
-    // The end of a Parquet file, and of a ZIP's directory.
+    // A complete Parquet file or ZIP directory would end with these bytes.
     expect(body.subarray(-64).includes("PAR1")).toBe(false);
     expect(body.subarray(-64).includes("PK\x05\x06")).toBe(false);
   }
@@ -291,12 +297,12 @@ test("Parquet whose query fails after its first row group breaks the connection 
   expect([next.status, await next.text()]).toEqual([200, ""]);
 });
 
-test("a failure in the first row is an error response and no broken download", async () => {
+test("a failure in the first row returns an error instead of a broken download", async () => {
   await using server = await openListeningApp();
   const made = await makeLargeProject(server.app, 10);
-  // Makes rows unreadable: a column disappears between the service's start and the request.
+  // Makes rows unreadable: a column is renamed after the service has started.
   await server.app.db.owner`alter table issues rename column title to heading`;
-  // A compressor would hold back the header line of a CSV.
+  // A compressor would buffer the header line of a CSV.
   for (const encoding of ["identity", "zstd"]) {
     for (const format of EXPORT_FORMATS) {
       const headers = { "accept-encoding": encoding };
@@ -310,13 +316,13 @@ test("a failure in the first row is an error response and no broken download", a
   }
 });
 
-test("the response is compressed as the client prefers", async () => {
+test("the response uses the client's preferred encoding", async () => {
   await using server = await openServer();
   const made = await makeLargeProject(server.app, 2000);
   const asOf = "2026-02-01T00:00:00.000Z";
   const plain = Buffer.from(await (await download(server, made, `issues?as_of=${asOf}`)).arrayBuffer());
   const get = async (acceptEncoding: string) => {
-    // fetch() would decompress; `decompress: false` is Bun's option against that.
+    // Bun's option `decompress: false` keeps fetch() from decompressing the response.
     const response = await fetch(
       `${server.origin}/api/v1/export/projects/${made.project.id}/issues?as_of=${asOf}`,
       {
@@ -339,7 +345,7 @@ test("the response is compressed as the client prefers", async () => {
   expect([identity.encoding, identity.bytes.equals(plain)]).toEqual([null, true]);
 });
 
-test("HEAD sends the headers of GET and leaves nothing running", async () => {
+test("HEAD returns the headers of GET and leaves no query running", async () => {
   await using server = await openServer({ exportStreamsMax: 1 });
   const made = await makeLargeProject(server.app, 100);
   for (const path of ["issues", "bundle"]) {
@@ -353,7 +359,7 @@ test("HEAD sends the headers of GET and leaves nothing running", async () => {
       "",
     ]);
     expect(response.headers.get("cache-control")).toBe("no-store");
-    // The file's length is unknown: zero would be wrong.
+    // The file's length is unknown, so the header must be absent instead of zero.
     expect(response.headers.get("content-length")).toBeNull();
   }
   expect(await countOpenCopies(server)).toBe(0);

@@ -15,7 +15,7 @@ async function openProject(app: TestApp): Promise<{ person: Person; project: Pro
   return { person, project: await app.make.project({ orgId: person.org.id, ownerId: person.user.id }) };
 }
 
-/** Rows of CSV as fast-csv reads them, header first. */
+/** Returns the rows that fast-csv reads, header first. */
 async function csvRows(text: string): Promise<string[][]> {
   const rows: string[][] = [];
   await new Promise<void>((resolve, reject) => {
@@ -27,16 +27,16 @@ async function csvRows(text: string): Promise<string[][]> {
   return rows;
 }
 
-test("every text survives: unchanged in NDJSON, neutralized in CSV", async () => {
+test("exports preserve every text: unchanged in NDJSON, neutralized in CSV", async () => {
   await using app = await openTestApp({ config: { rateLimitUserPerMinute: 100_000 } });
   const { person, project } = await openProject(app);
   const issue = await app.make.issue({ projectId: project.id });
-  // Many texts in few exports, which are the costly part on a cluster.
+  // Each export has many texts, because exports are slow on a cluster.
   const texts = fc.array(storableText(200), { minLength: 34, maxLength: 40 });
   await fc.assert(
     fc.asyncProperty(texts, async (contents) => {
       await app.db.sql`delete from status_history`;
-      // `reason` may be empty, unlike a note's content; `source` is null.
+      // Unlike a note's content, `reason` may be empty. `source` is null.
       await app.make.together(async ({ statusChange }) => {
         for (const [index, reason] of contents.entries()) {
           const changedAt = new Date(Date.UTC(2026, 0, 1, 0, 0, 0, index)).toISOString();
@@ -55,7 +55,7 @@ test("every text survives: unchanged in NDJSON, neutralized in CSV", async () =>
   );
 });
 
-test("JSON survives with every digit, nested natively in NDJSON and as the same text in CSV", async () => {
+test("exports preserve every digit of JSON: nested in NDJSON, as text in CSV", async () => {
   await using app = await openTestApp();
   const { person, project } = await openProject(app);
   const run = await app.make.run({ projectId: project.id });
@@ -82,7 +82,7 @@ test("JSON survives with every digit, nested natively in NDJSON and as the same 
     "\n",
   );
   for (const [index, { text }] of stored.entries()) {
-    // Except what readers would take for a line end.
+    // The export escapes U+2028, because readers may treat it as a line ending.
     expect(lines[index]).toContain(`"recordData":${text.replaceAll("\u2028", "\\u2028")},"`);
   }
   const csv = await exportDataset(app, { person, project }, "analysis-records", "?format=csv");
@@ -91,7 +91,7 @@ test("JSON survives with every digit, nested natively in NDJSON and as the same 
   expect(rows.map((row) => row[column])).toEqual(stored.map(({ text }) => text));
 });
 
-test("JSON null is null in every format, whether the column has it or SQL's", async () => {
+test("JSON null is null in every format, stored as JSON null or as SQL null", async () => {
   await using app = await openTestApp();
   const made = await openProject(app);
   const run = await app.make.run({ projectId: made.project.id });
@@ -115,7 +115,7 @@ test("JSON null is null in every format, whether the column has it or SQL's", as
   }
 });
 
-test("numbers, booleans, timestamps and ids are never changed; null and the empty string differ in CSV", async () => {
+test("numbers, booleans, timestamps and ids are unchanged, and CSV distinguishes null from the empty string", async () => {
   await using app = await openTestApp();
   const { person, project } = await openProject(app);
   const row = { projectId: project.id, createdAt: "2026-01-01T00:00:00.100Z" };
@@ -153,7 +153,7 @@ test("numbers, booleans, timestamps and ids are never changed; null and the empt
   expect(snapshot).toContain('"maxScore":1e+21,');
 });
 
-test("an empty dataset is an empty NDJSON file, and a header in CSV", async () => {
+test("an empty dataset is an empty NDJSON file and a CSV file with only a header", async () => {
   await using app = await openTestApp();
   const made = await openProject(app);
   const ndjson = await exportDataset(app, made, "issues");
@@ -169,7 +169,7 @@ test("an empty dataset is an empty NDJSON file, and a header in CSV", async () =
   );
 });
 
-test("rows come in order of their time and then their id", async () => {
+test("rows are sorted by their time and then their id", async () => {
   await using app = await openTestApp();
   const made = await openProject(app);
   for (const second of [3, 1, 2, 1, 1]) {

@@ -8,7 +8,7 @@ import {
 } from "../../../helpers/exports/export_project.ts";
 import { openTestApp } from "../../../helpers/http/app.ts";
 
-/** A dataset, its flags, and the rows that they include. */
+/** The datasets with their query flags and the rows that they must include. */
 const CASES: readonly [ExportDatasetName, string, string[]][] = [
   ["issues", "", ["open issue", "completed issue"]],
   ["issues", "&include_deleted=true", ["open issue", "completed issue", "deleted issue"]],
@@ -47,7 +47,7 @@ const CASES: readonly [ExportDatasetName, string, string[]][] = [
   ],
 ];
 
-test("a dataset shows rows by its flags, and hides children of hidden rows", async () => {
+test("a dataset includes rows by its flags and excludes children of hidden rows", async () => {
   await using app = await openTestApp();
   const made = await makeExportProject(app);
   const names = new Map(Object.entries(made.ids).map(([name, id]) => [id, name]));
@@ -83,7 +83,7 @@ test("a child whose parent is later than as_of is excluded", async () => {
   expect(await rowsOf("agent-snapshots")).toEqual([]);
 });
 
-test("status-history is cut on changedAt, and every other dataset on createdAt, inclusively", async () => {
+test("status-history uses changedAt for the cutoff, every other dataset createdAt, both inclusive", async () => {
   await using app = await openTestApp();
   const made = await makeExportProject(app);
   const at = "2026-01-10T10:00:00.000Z";
@@ -95,7 +95,7 @@ test("status-history is cut on changedAt, and every other dataset on createdAt, 
   }
 });
 
-test("filters are repeatable, and rows match one of the values of each", async () => {
+test("filters can be repeated, and rows match one of the values of each", async () => {
   await using app = await openTestApp();
   const { person, project, ids } = await makeExportProject(app);
   const count = async (dataset: ExportDatasetName, query: string) =>

@@ -1,4 +1,4 @@
-/** Rows with a time that no format can represent: exports with such rows are refused before their first byte. */
+/** Rows with a time that no format can represent. Exports with such rows are refused before their first byte. */
 import { expect, test } from "bun:test";
 import { EXPORT_DATASETS } from "../../../../shared/exports/datasets.ts";
 import { EXPORT_FORMATS } from "../../../../shared/vocabulary.ts";
@@ -14,7 +14,7 @@ import { openTestApp, type TestApp } from "../../../helpers/http/app.ts";
 import { openTestRunner } from "../../../helpers/process/job_runner.ts";
 import { waitFor } from "../../../helpers/wait_for.ts";
 
-/** Tables from before the checks of times. */
+/** Drops the checks of times, as in tables that are older than the checks. */
 async function dropTimeChecks(app: TestApp): Promise<void> {
   for (const { table, columns } of Object.values(EXPORT_DATASETS)) {
     for (const { column, type } of columns) {
@@ -37,7 +37,7 @@ async function refusalOf(response: Response): Promise<unknown> {
   return { status: response.status, ...error, requestId: undefined };
 }
 
-test("datasets, bundles and estimates are refused, with the row and what to do", async () => {
+test("datasets, bundles and estimates are refused with the row and the remedy", async () => {
   await using app = await openTestApp();
   const { row, ...made } = await openWrongProject(app);
   const { project, ids } = made;
@@ -60,7 +60,7 @@ test("datasets, bundles and estimates are refused, with the row and what to do",
   expect(await refusalOf(await exportDataset(app, made, "issues", `?since=${since}`))).toEqual(refusal);
 });
 
-test("rows that the export leaves out do not matter", async () => {
+test("rows that the export excludes are ignored", async () => {
   await using app = await openTestApp();
   const made = await openWrongProject(app);
   const without = "&include_resolved=false";
@@ -77,7 +77,7 @@ test("rows that the export leaves out do not matter", async () => {
 
 const EVERYTHING = ["include_deleted", "include_archived", "include_superseded"];
 
-/** Times other than the one compared with the cutoff: a row created at infinity is in no export. */
+/** All time columns except the one compared with the cutoff, because a row created at infinity is in no export. */
 const COLUMNS = Object.values(EXPORT_DATASETS).flatMap(({ name, table, timeColumn, columns, flags }) =>
   columns
     .filter(({ type, column }) => type === "timestamp" && column !== timeColumn)
@@ -88,7 +88,7 @@ const COLUMNS = Object.values(EXPORT_DATASETS).flatMap(({ name, table, timeColum
 );
 
 test.each(["public", FOREIGN_SCHEMA])(
-  "every column is looked at, with the tracker in %s",
+  "every column is checked, with the tracker in %s",
   async (trackerSchema) => {
     await using app = await openTestApp({ config: { rateLimitUserPerMinute: 10_000, trackerSchema } });
     const made = await makeExportProject(app);
@@ -108,7 +108,7 @@ test.each(["public", FOREIGN_SCHEMA])(
   },
 );
 
-test("a job fails at once and says which row; without the row it is built", async () => {
+test("a job fails immediately with the row in its error, and is built without the row", async () => {
   await using app = await openTestApp();
   const made = await openWrongProject(app);
   await using _runner = await openTestRunner(app, { isWorking: true });

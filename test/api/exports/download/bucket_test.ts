@@ -1,4 +1,4 @@
-/** Downloads of exports in a real S3-compatible server. */
+/** Downloads of exports from a real S3-compatible server. */
 import { expect, test } from "bun:test";
 import { createHash, randomBytes } from "node:crypto";
 import { readdir } from "node:fs/promises";
@@ -24,8 +24,8 @@ import { waitFor } from "../../../helpers/wait_for.ts";
 const MIB = 1024 * 1024;
 
 /**
- * An app behind a socket, on a bucket behind a proxy, and a ready job: with its file, or with `bytes` of noise
- * instead.
+ * Opens a listening app whose bucket is behind a proxy, with a ready job. The file is the job's export, or `bytes`
+ * random bytes.
  */
 async function openWithFile({ bytes = 0 } = {}) {
   await using opened = new AsyncDisposableStack();
@@ -64,7 +64,7 @@ async function openWithFile({ bytes = 0 } = {}) {
     authorization,
     fetchFile: (headers: Record<string, string> = {}, method = "GET", signal?: AbortSignal) =>
       fetch(url, { method, headers: { authorization, ...headers }, ...(signal ? { signal } : {}) }),
-    /** The number of files on disk on the way to clients. */
+    /** Counts the files on disk that are being sent to clients. */
     spooled: async () => (await listOpenFiles(join(app.deps.config.dataDir, "downloads"))).size,
     [Symbol.asyncDispose]: () => all.disposeAsync(),
   };
@@ -72,7 +72,7 @@ async function openWithFile({ bytes = 0 } = {}) {
 
 type Place = Awaited<ReturnType<typeof openWithFile>>;
 
-test("an export in a bucket downloads whole and in parts, with its length on the wire", async () => {
+test("an export in a bucket downloads whole and in parts, with its length", async () => {
   await using place = await openWithFile();
   const { app, person, id, fetchFile } = place;
   const { artifact } = await getJob(app, person.key, id);
@@ -104,14 +104,14 @@ test("an export in a bucket downloads whole and in parts, with its length on the
   expect((await fetchFile({ range: `bytes=${length}-` })).status).toBe(416);
 });
 
-test("the response has a Content-Length and no chunks, of the whole and of a part", async () => {
+test("whole and partial responses have a Content-Length and are not chunked", async () => {
   await using place = await openWithFile({ bytes: 3 * MIB });
   for (const [range, bytes] of [
     [undefined, 3 * MIB],
     ["bytes=5-2000004", 2_000_000],
   ] as const) {
     const headers = { authorization: place.authorization, ...(range ? { range } : {}) };
-    // fetch() hides how the body was transferred.
+    // fetch() hides the transfer encoding of the body.
     const response = await new Promise<IncomingMessage>((resolve, reject) => {
       get(place.url, { headers }, resolve).on("error", reject);
     });
@@ -122,7 +122,7 @@ test("the response has a Content-Length and no chunks, of the whole and of a par
   }
 });
 
-test("a running download finishes even if its export is removed", async () => {
+test("a running download finishes even if its export is deleted", async () => {
   await using place = await openWithFile({ bytes: 40 * MIB });
   const { app, s3, key, id, fetchFile } = place;
   const slow = await fetchFile();
@@ -136,7 +136,7 @@ test("a running download finishes even if its export is removed", async () => {
   expect(read).toBe(40 * MIB);
 });
 
-test("a bucket that fails is 503 and an export that it has lost 410, and the log says so", async () => {
+test("a bucket error returns 503, and a lost export returns 410 and is logged", async () => {
   await using place = await openWithFile();
   const { app, s3, key, fetchFile } = place;
   await s3.client.delete(key);
@@ -151,7 +151,7 @@ test("a bucket that fails is 503 and an export that it has lost 410, and the log
   expect(JSON.stringify(app.logLines)).not.toMatch(/X-Amz-Signature/);
 });
 
-test("a bucket that has a part of an export is never taken for one that has the whole", async () => {
+test("an incomplete export in the bucket is not served", async () => {
   await using place = await openWithFile({ bytes: 2 * MIB });
   await place.s3.client.write(place.key, randomBytes(MIB));
   expect(await errorOf(await place.fetchFile())).toEqual([503, "SERVICE_UNAVAILABLE"]);
@@ -166,7 +166,7 @@ test("a part of an export is fetched without the rest", async () => {
   expect(place.proxy.returned() - before).toBeLessThan(20_000);
 });
 
-test("a client that leaves while its export is fetched ends the request to the bucket and leaves no file", async () => {
+test("a client that disconnects during the fetch ends the request to the bucket and leaves no file behind", async () => {
   await using place = await openWithFile({ bytes: 20 * MIB });
   const { app, proxy, fetchFile, spooled } = place;
   proxy.stall(2 * MIB);
@@ -182,7 +182,7 @@ test("a client that leaves while its export is fetched ends the request to the b
   expect(logged).toMatchObject({ level: "info", outcome: "aborted" });
 });
 
-test("concurrent fetches per user are limited, and a client that disconnects frees its slot", async () => {
+test("concurrent fetches are limited per user, and a client that disconnects frees its slot", async () => {
   await using place = await openWithFile({ bytes: 20 * MIB });
   const { proxy, fetchFile, spooled } = place;
   proxy.stall(2 * MIB);
@@ -203,7 +203,7 @@ test("concurrent fetches per user are limited, and a client that disconnects fre
   expect((await whole.arrayBuffer()).byteLength).toBe(20 * MIB);
 });
 
-test("a fetched file has no name, and its room is free once it is sent or its client has disconnected", async () => {
+test("a fetched file has no name, and its space is freed once it is sent or its client disconnects", async () => {
   await using place = await openWithFile({ bytes: 20 * MIB });
   const { app, fetchFile, spooled } = place;
   await (await fetchFile()).arrayBuffer();
@@ -211,13 +211,13 @@ test("a fetched file has no name, and its room is free once it is sent or its cl
   const leaving = new AbortController();
   const begun = await fetchFile({}, "GET", leaving.signal);
   expect([begun.status, await spooled()]).toEqual([200, 1]);
-  // The file has no name, so a process that is killed now leaves nothing behind.
+  // The file has no name, so a process killed at this point would leave no file behind.
   expect(await readdir(join(app.deps.config.dataDir, "downloads"))).toEqual([]);
   leaving.abort();
   await waitFor(async () => (await spooled()) === 0);
 });
 
-test("an export for which the disk has no room is refused before anything of it is fetched", async () => {
+test("an export that does not fit on the disk is refused before it is fetched", async () => {
   await using place = await openWithFile();
   const { app, proxy, id, fetchFile, spooled } = place;
   await app.db.sql`update export_jobs set artifact_bytes = ${2 ** 52} where id = ${id}`;
@@ -227,17 +227,17 @@ test("an export for which the disk has no room is refused before anything of it 
   expect(await errorOf(refused)).toEqual([503, "SERVICE_UNAVAILABLE"]);
   expect(proxy.forwarded()).toBe(before);
   expect(await spooled()).toBe(0);
-  // There is enough room for a part of it.
+  // The disk has room for a part of the file.
   expect((await fetchFile({ range: "bytes=0-9" })).status).toBe(206);
 });
 
-test("an export that the sweep deletes while its download begins has expired, and is not lost", async () => {
+test("an export that is deleted at the start of its download is reported as expired, not lost", async () => {
   await using place = await openWithFile();
   const { app, s3, proxy, key, id, fetchFile } = place;
   const swept = Promise.withResolvers<void>();
   const arrived = proxy.hold(swept.promise);
   const download = fetchFile();
-  // The row has been read and the file has been requested.
+  // The service has read the row and requested the file.
   await arrived;
   await app.db.sql`update export_jobs set expires_at = now() - interval '1 second' where id = ${id}`;
   await s3.client.delete(key);
@@ -263,12 +263,12 @@ for (const [what, end, error] of [
     [401, "UNAUTHORIZED"],
   ],
 ] as const satisfies readonly (readonly [string, (place: Place) => Promise<unknown>, readonly unknown[]])[]) {
-  test(`${what} while an export is fetched gets none of it`, async () => {
+  test(`${what} while an export is fetched stops the download`, async () => {
     await using place = await openWithFile({ bytes: MIB });
     const ended = Promise.withResolvers<void>();
     const arrived = place.proxy.hold(ended.promise);
     const download = place.fetchFile();
-    // The caller was checked and the file has been requested.
+    // The service has checked the caller and requested the file.
     await arrived;
     await end(place);
     ended.resolve();
@@ -279,7 +279,7 @@ for (const [what, end, error] of [
   });
 }
 
-test("the bytes of downloads are counted, and the log has them", async () => {
+test("downloaded bytes are counted and logged", async () => {
   await using place = await openWithFile({ bytes: MIB });
   await (await place.fetchFile()).arrayBuffer();
   await (await place.fetchFile({ range: "bytes=0-9" })).arrayBuffer();
@@ -295,7 +295,7 @@ test("the bytes of downloads are counted, and the log has them", async () => {
   expect(metrics).toContain(`export_bytes_total{kind="organization",format="ndjson"} ${MIB + 10}\n`);
 });
 
-test("without patience, a bucket that dies in the middle of three uploads fails the job, and the next job works", async () => {
+test("with a build patience of 0, a bucket that fails during three uploads fails the job, and the next job succeeds", async () => {
   await using place = await openWithFile();
   const { app, person, s3 } = place;
   const { id } = await jobOf(await postJob(app, person));

@@ -1,4 +1,4 @@
-/** Downloads of finished exports from a directory: how many run at once, and what ends them. */
+/** Downloads of finished exports from a directory: concurrency limits, and reasons for ending a download. */
 import { expect, test } from "bun:test";
 import { makeNoiseFile } from "../../../helpers/exports/noise_file.ts";
 import { type ListeningApp, openListeningApp } from "../../../helpers/http/listening_app.ts";
@@ -9,12 +9,12 @@ async function codeOf(response: Response): Promise<unknown> {
   return [response.status, error.code, error.details, response.headers.get("retry-after")];
 }
 
-/** The reason for cutting a download, from the log. */
+/** Returns the reason for cutting a download, from the log. */
 function cutReason({ app }: ListeningApp): Promise<unknown> {
   return waitFor(() => app.logLines.find((line) => line["event"] === "export_job.download_cut")?.["reason"]);
 }
 
-test("a user has two concurrent downloads and an organization four; a finished one frees its slot at once", async () => {
+test("a user has two concurrent downloads and an organization four, and a finished one frees its slot at once", async () => {
   await using server = await openListeningApp();
   const file = await makeNoiseFile(server);
   const { org } = file.person;
@@ -32,7 +32,8 @@ test("a user has two concurrent downloads and an organization four; a finished o
     ...[429, "RATE_LIMITED", { share: "organization", limit: 4 }],
     "5",
   ]);
-  // One ends completely, another because its client disconnects; a range counts like any download.
+  // One download completes, and another one ends because its client disconnects. Requests for a range count like other
+  // downloads.
   expect(await first.readOn()).toMatchObject({ status: 200, isWhole: true });
   const part = await file.fetch(file.person.key, { range: "bytes=0-9" });
   expect([part.status, (await part.arrayBuffer()).byteLength]).toEqual([206, 10]);
@@ -40,7 +41,7 @@ test("a user has two concurrent downloads and an organization four; a finished o
   await waitFor(async () => (await file.fetch(second, { range: "bytes=0-9" })).status === 206);
 });
 
-test("a download ends when its caller is no longer a member", async () => {
+test("a download ends when its caller loses membership", async () => {
   await using server = await openListeningApp({ streamRules: { accessCheckMs: 100, slowWindowMs: 1200 } });
   const file = await makeNoiseFile(server);
   using download = await file.begin();
@@ -49,12 +50,12 @@ test("a download ends when its caller is no longer a member", async () => {
   expect(await cutReason(server)).toBe("access_ended");
   // Bun checks its connections every four seconds.
   await waitFor(() => server.pending() === 0);
-  // Closed without a reset, it would keep megabytes until the reader reads.
+  // Without a reset, the closed connection would hold megabytes until the reader reads.
   expect(await download.isHeld()).toBe(false);
   expect(await download.readOn()).toMatchObject({ status: 200, isWhole: false });
 });
 
-test("a download does not outlive EXPORT_STREAM_MAX_MINUTES", async () => {
+test("a download ends after EXPORT_STREAM_MAX_MINUTES", async () => {
   await using server = await openListeningApp({ config: { exportStreamMaxMinutes: 0.01 } });
   const file = await makeNoiseFile(server);
   using download = await file.begin();
@@ -63,7 +64,7 @@ test("a download does not outlive EXPORT_STREAM_MAX_MINUTES", async () => {
   expect(await download.readOn()).toMatchObject({ status: 200, isWhole: false });
 });
 
-test("a download that takes next to nothing is cut once others are refused, however much is left", async () => {
+test("a download that takes almost nothing is cut off once other callers are refused, however much is left", async () => {
   await using server = await openListeningApp({
     config: { exportStreamsMax: 1 },
     streamRules: { slowWindowMs: 300, socketBytes: 0 },
@@ -71,7 +72,7 @@ test("a download that takes next to nothing is cut once others are refused, howe
   const file = await makeNoiseFile(server);
   const other = await server.app.make.person({ org: file.person.org });
   using download = await file.begin();
-  // Its slot is released before its connection.
+  // The download's slot is released before its connection.
   await waitFor(async () => (await file.fetch(other.key, { range: "bytes=0-9" })).status === 206);
   await waitFor(async () => !(await download.isHeld()));
   expect(await cutReason(server)).toBe("reader_too_slow");

@@ -1,4 +1,4 @@
-/** The callers and requests that the endpoints of export jobs refuse. */
+/** Callers and requests that the export job endpoints refuse. */
 import { expect, test } from "bun:test";
 import { lockDueOrg, markOrgDeleted } from "../../../../sql/accounts/organization_deletion.ts";
 import { errorOf, JOBS_PATH, jobOf, postJob } from "../../../helpers/exports/export_job.ts";
@@ -8,11 +8,14 @@ import { waitFor } from "../../../helpers/wait_for.ts";
 
 const PAST = "2026-01-01T00:00:00.000Z";
 
-/** For each endpoint, in this order: queue, list, show, cancel, download. */
+/**
+ * The expected status and error code of an endpoint. The endpoints are in this order: queue, list, show, cancel,
+ * download.
+ */
 type Verdict = readonly [number, string | undefined];
 type Verdicts = readonly [Verdict, Verdict, Verdict, Verdict, Verdict];
 
-/** Calls every endpoint for a job of the organization, and returns the refusals. */
+/** Calls every endpoint for a job of the organization. Returns the verdicts. */
 async function askAll(
   app: TestApp,
   given: { key?: string; slug?: string; jobId: string },
@@ -47,7 +50,10 @@ const NOT_READY: Verdict = [409, "EXPORT_NOT_READY"];
 const RUNNING: Verdict = [409, "EXPORT_JOB_RUNNING"];
 const NO_JOB: Verdict = [404, "EXPORT_JOB_NOT_FOUND"];
 
-/** A job that is being built: it cannot be canceled or downloaded, and a second request returns the same job. */
+/**
+ * Opens an app with a job that is being built. It cannot be canceled or downloaded, and queueing again returns the same
+ * job.
+ */
 async function openWithJob(): Promise<{ app: TestApp; person: Person; jobId: string }> {
   const app = await openTestApp();
   const person = await app.make.person({ role: "publisher" });
@@ -56,7 +62,7 @@ async function openWithJob(): Promise<{ app: TestApp; person: Person; jobId: str
   return { app, person, jobId: id };
 }
 
-test("invalid credentials are rejected everywhere", async () => {
+test("invalid credentials are rejected by every endpoint", async () => {
   const { app, person, jobId } = await openWithJob();
   await using _app = app;
   const userId = person.user.id;
@@ -69,7 +75,7 @@ test("invalid credentials are rejected everywhere", async () => {
   }
 });
 
-test("roles, kinds and scopes that are too low are refused, each where it matters", async () => {
+test("insufficient roles, kinds and scopes are refused by each endpoint that requires them", async () => {
   const { app, person, jobId } = await openWithJob();
   await using _app = app;
   const { org } = person;
@@ -87,7 +93,7 @@ test("roles, kinds and scopes that are too low are refused, each where it matter
   }
 });
 
-test("other organizations' jobs look like jobs that do not exist, whatever X-Org-Slug says", async () => {
+test("other organizations' jobs are indistinguishable from missing jobs, for any X-Org-Slug", async () => {
   const { app, person, jobId } = await openWithJob();
   await using _app = app;
   const stranger = await app.make.person();
@@ -96,14 +102,14 @@ test("other organizations' jobs look like jobs that do not exist, whatever X-Org
     const verdicts = await askAll(app, { key: stranger.key, slug, jobId });
     expect(verdicts).toEqual([denied, denied, NO_JOB, NO_JOB, NO_JOB]);
   }
-  // For a single job, no organization slug matters, right or wrong.
+  // Requests for a single job ignore X-Org-Slug, valid or not.
   for (const slug of [person.personalOrg.slug, stranger.org.slug, "no-such-organization"]) {
     const [, , ...ofTheJob] = await askAll(app, { key: person.key, slug, jobId });
     expect(ofTheJob).toEqual([ALLOWED, RUNNING, NOT_READY]);
   }
 });
 
-test("a system key gets 403 for its owner's jobs and 404 for all others", async () => {
+test("a system key gets 403 for its owner's jobs and 404 for all other jobs", async () => {
   const { app, person, jobId } = await openWithJob();
   await using _app = app;
   const stranger = await app.make.person();
@@ -123,7 +129,7 @@ test("a system key gets 403 for its owner's jobs and 404 for all others", async 
   }
 });
 
-test("a bound key works for its organization alone", async () => {
+test("a bound key works only for its organization", async () => {
   const { app, person, jobId } = await openWithJob();
   await using _app = app;
   const userId = person.user.id;
@@ -142,14 +148,14 @@ test("a bound key works for its organization alone", async () => {
   ]);
 });
 
-test("without X-Org-Slug the personal organization is meant, whose free plan exports nothing", async () => {
+test("without X-Org-Slug, the request uses the personal organization, whose free plan has no exports", async () => {
   const { app, person, jobId } = await openWithJob();
   await using _app = app;
   const [queued, listed] = await askAll(app, { key: person.key, jobId });
   expect([queued, listed]).toEqual([[402, "SUBSCRIPTION_REQUIRED"], ALLOWED]);
 });
 
-test("an organization that has stopped paying keeps its queued jobs, and cannot queue more", async () => {
+test("an organization that has stopped paying keeps its queued jobs, but cannot queue more", async () => {
   const { app, person, jobId } = await openWithJob();
   await using _app = app;
   await app.db.sql`update organizations set subscription_tier = 'free' where id = ${person.org.id}`;
@@ -168,7 +174,7 @@ test("a former member cannot see the organization's jobs", async () => {
   expect(ofTheJob).toEqual([NO_JOB, NO_JOB, NO_JOB]);
 });
 
-test("invalid times are rejected as as_of", async () => {
+test("an invalid time is rejected as an invalid as_of", async () => {
   await using app = await openTestApp();
   const person = await app.make.person();
   const instants = [
@@ -197,7 +203,7 @@ test("invalid times are rejected as as_of", async () => {
   expect((await app.db.sql`select id from export_jobs`).length).toBe(0);
 });
 
-test("values of another JSON type are refused for the format and each flag", async () => {
+test("the format and each flag refuse values of another JSON type", async () => {
   await using app = await openTestApp();
   const person = await app.make.person();
   const wrong = ["true", "", 0, 1, null, [], {}];
@@ -217,7 +223,7 @@ test("values of another JSON type are refused for the format and each flag", asy
   }
 });
 
-test("options in the query are refused, not passed over", async () => {
+test("options in the query are refused instead of ignored", async () => {
   await using app = await openTestApp();
   const { key, org } = await app.make.person();
   for (const query of ["format=csv", "include_deleted=true&format=csv", "as_of=", "org=other"]) {
@@ -231,7 +237,7 @@ test("options in the query are refused, not passed over", async () => {
   expect((await app.db.sql`select id from export_jobs`).length).toBe(0);
 });
 
-test("bodies other than JSON objects are rejected with their type", async () => {
+test("bodies other than JSON objects are rejected, and the error names their type", async () => {
   await using app = await openTestApp();
   const person = await app.make.person();
   const post = (body: string, type = "application/json") =>
@@ -248,7 +254,7 @@ test("bodies other than JSON objects are rejected with their type", async () => 
   for (const body of ["", "{}"]) expect([200, 201]).toContain((await post(body)).status);
 });
 
-test("a finished job cannot be canceled, in any final status", async () => {
+test("a finished job in any status cannot be canceled", async () => {
   const { app, person, jobId } = await openWithJob();
   await using _app = app;
   const ends = {
@@ -268,7 +274,7 @@ test("a finished job cannot be canceled, in any final status", async () => {
   }
 });
 
-test("a download of a job that runs says when to come back", async () => {
+test("downloading a running job returns the time to wait", async () => {
   const { app, person, jobId } = await openWithJob();
   await using _app = app;
   for (const method of ["GET", "HEAD"]) {
@@ -278,7 +284,7 @@ test("a download of a job that runs says when to come back", async () => {
   }
 });
 
-test("methods that the endpoints do not have are refused with those they have", async () => {
+test("unsupported methods are refused with the supported ones", async () => {
   const { app, person, jobId } = await openWithJob();
   await using _app = app;
   const paths: [string, string, string][] = [
@@ -294,7 +300,7 @@ test("methods that the endpoints do not have are refused with those they have", 
   }
 });
 
-test("one job takes no parameters, and says so only to those who may see it", async () => {
+test("requests for one job refuse parameters, but only for callers who may see the job", async () => {
   const { app, person, jobId } = await openWithJob();
   await using _app = app;
   const stranger = await app.make.person({ role: "publisher" });
@@ -303,7 +309,7 @@ test("one job takes no parameters, and says so only to those who may see it", as
   expect(await ask(stranger.key)).toEqual([...NO_JOB]);
 });
 
-test("a job of an organization that is just being deleted is gone, and neither waits for the other", async () => {
+test("a job of an organization that is being deleted is gone, and the two requests do not deadlock", async () => {
   const { app, person, jobId } = await openWithJob();
   await using _app = app;
   const orgId = person.org.id;

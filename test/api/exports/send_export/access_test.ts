@@ -1,4 +1,4 @@
-/** What callers get whose access ends while their export is prepared. */
+/** Responses to callers who lose access while their export is prepared. */
 import { expect, test } from "bun:test";
 import { AFTER_ALL, makeExportProject } from "../../../helpers/exports/export_project.ts";
 import { openTestApp, type TestApp } from "../../../helpers/http/app.ts";
@@ -11,7 +11,10 @@ const revokeKey = ({ db }: TestApp, { keyId }: Person) =>
 const removeMember = ({ db }: TestApp, { user, org }: Person) =>
   db.sql`delete from organization_members where user_id = ${user.id} and org_id = ${org.id}`;
 
-/** Requests while `table` is locked. Ends access during the wait, and unlocks when the check of the start is old. */
+/**
+ * Sends a request while `table` is locked, and ends access during the wait. Unlocks after a second, when the first
+ * access check is outdated.
+ */
 async function requestDuring(
   app: TestApp,
   { table, endAccess, request }: Record<"endAccess" | "request", () => Promise<unknown>> & { table: string },
@@ -37,7 +40,7 @@ const CASES = [
 ] as const;
 
 for (const [method, path, end, status] of CASES) {
-  test(`${method} ${path} is ${status} if access ends while rows are counted: ${end.name}`, async () => {
+  test(`${method} ${path} returns ${status} if access ends while rows are counted: ${end.name}`, async () => {
     await using app = await openTestApp();
     const { person, project } = await makeExportProject(app);
     const url = `/api/v1/export/projects/${project.id}/${path}?as_of=${AFTER_ALL}`;
@@ -50,7 +53,7 @@ for (const [method, path, end, status] of CASES) {
   });
 }
 
-test("an export is 401 if the key is revoked after the count and before the first byte", async () => {
+test("an export returns 401 if the key is revoked after the count and before the first byte", async () => {
   await using app = await openTestApp();
   const { person, project } = await makeExportProject(app);
   const get = (key: string) =>
@@ -60,7 +63,7 @@ test("an export is 401 if the key is revoked after the count and before the firs
     endAccess: () => revokeKey(app, person),
     request: async () => expect((await get(person.key)).status).toBe(401),
   });
-  // The slot and the connection are free again.
+  // The export has released its slot and its connection.
   const { key } = await app.make.key({ userId: person.user.id });
   for (const _ of [1, 2, 3]) {
     const response = await get(key);

@@ -7,7 +7,7 @@ import { errorOf, listMismatches, postJob } from "../../../helpers/exports/expor
 import { exportDataset, makeExportProject, ndjsonRows } from "../../../helpers/exports/export_project.ts";
 import { openTestApp, type TestApp, testRequest } from "../../../helpers/http/app.ts";
 
-/** Leaves a transaction open, like a tracker that has more to write. */
+/** Keeps a transaction open, like a tracker that is still writing. */
 async function holdTransaction({ db }: TestApp): Promise<{ release: () => Promise<unknown> }> {
   const released = Promise.withResolvers<void>();
   const opened = Promise.withResolvers<void>();
@@ -25,7 +25,7 @@ async function holdTransaction({ db }: TestApp): Promise<{ release: () => Promis
   };
 }
 
-test("an as_of that an open transaction keeps from settling is 503 with Retry-After, and the log names who", async () => {
+test("an as_of after the start of an open transaction returns 503 with Retry-After, and the log names the blocker", async () => {
   await using app = await openTestApp();
   const made = await makeExportProject(app);
   const open = await holdTransaction(app);
@@ -38,7 +38,7 @@ test("an as_of that an open transaction keeps from settling is 503 with Retry-Af
     level: "warn",
     blockers: [{ applicationName: "test" }],
   });
-  // If omitted, the watermark lies before the transaction, and the metric says how long that has been open.
+  // Without `as_of`, the watermark lies before the transaction. The metric reports the transaction's age.
   const chosen = await exportDataset(app, made, "issues");
   expect(await ndjsonRows(chosen)).toHaveLength(2);
   const metrics = await (await app.request("/metrics")).text();
@@ -46,7 +46,7 @@ test("an as_of that an open transaction keeps from settling is 503 with Retry-Af
   await open.release();
 });
 
-test("a clock that is ahead of the database's does not look like a lag", async () => {
+test("a clock that is ahead of the database's is not reported as a lag", async () => {
   await using app = await openTestApp();
   const made = await makeExportProject(app);
   const clock = Date.now;
@@ -59,7 +59,7 @@ test("a clock that is ahead of the database's does not look like a lag", async (
   expect(app.logLines.filter((line) => line["event"] === "export.watermark_held_back")).toEqual([]);
 });
 
-test("sessions that the database hides are 503 too, and the log says what to grant", async () => {
+test("sessions hidden by the database also cause 503, and the log names the missing grant", async () => {
   await using app = await openTestApp();
   const { person, project } = await makeExportProject(app);
   const role = `blind_${crypto.randomUUID().slice(0, 8)}`;
@@ -87,7 +87,7 @@ test("sessions that the database hides are 503 too, and the log says what to gra
   await app.db.admin.unsafe(`drop owned by ${role}; drop role ${role}`);
 });
 
-test("an export job as of an instant that does not settle is 503 with Retry-After, and is not queued", async () => {
+test("an export job with an unsettled as_of returns 503 with Retry-After and is not queued", async () => {
   await using app = await openTestApp();
   const { person } = await makeExportProject(app);
   const open = await holdTransaction(app);
@@ -101,7 +101,7 @@ test("an export job as of an instant that does not settle is 503 with Retry-Afte
   expect((await postJob(app, person, { as_of: now })).status).toBe(201);
 });
 
-test("an application of EXPORT_IGNORE_APPLICATIONS does not hold exports and jobs back", async () => {
+test("applications in EXPORT_IGNORE_APPLICATIONS do not block exports and jobs", async () => {
   await using app = await openTestApp({ config: { exportIgnoreApplications: ["test"] } });
   const made = await makeExportProject(app);
   const open = await holdTransaction(app);

@@ -1,4 +1,4 @@
-/** How many exports run at once, per user, organization and process, and which requests take no slot. */
+/** Limits on concurrent exports per user, organization and process, and requests that take no slot. */
 import { expect, test } from "bun:test";
 import { exportDataset, makeExportProject } from "../../../helpers/exports/export_project.ts";
 import { openTestApp, type TestApp } from "../../../helpers/http/app.ts";
@@ -16,12 +16,12 @@ async function errorOf(response: Response): Promise<Refusal> {
   return { status: response.status, error };
 }
 
-/** Starts an export and reads nothing of it. */
+/** Starts an export without reading the response. */
 async function begin(app: TestApp, project: ProjectRow, key: string, path = "issues"): Promise<Response> {
   return app.request(`/api/v1/export/projects/${project.id}/${path}`, { key });
 }
 
-/** A project with `count` publishers in its organization. */
+/** Creates a project with `count` publishers in its organization. */
 async function makeTeam(app: TestApp, count: number): Promise<{ project: ProjectRow; people: Person[] }> {
   const { person, project } = await makeExportProject(app);
   const people = [person];
@@ -33,7 +33,7 @@ async function cancel(...responses: readonly Response[]): Promise<void> {
   for (const response of responses) await response.body?.cancel();
 }
 
-test("a user runs two at once, whatever the credentials, and the third is 429", async () => {
+test("a user runs two exports at once with any credentials, and the third returns 429", async () => {
   await using app = await openTestApp();
   const { person, project } = await makeExportProject(app);
   const { token } = await app.make.session({ userId: person.user.id });
@@ -62,7 +62,7 @@ test("a user runs two at once, whatever the credentials, and the third is 429", 
   await cancel(second, others, next);
 });
 
-test("an organization runs half of what a process can, and the next is 429 for its members only", async () => {
+test("an organization uses at most half of a process's slots, and the next export returns 429 for its members only", async () => {
   await using app = await openTestApp();
   const { project, people } = await makeTeam(app, 3);
   const [a, b, c] = people.map(({ key }) => key) as [string, string, string];
@@ -83,7 +83,7 @@ test("an organization runs half of what a process can, and the next is 429 for i
   await cancel(...held, served);
 });
 
-test("a process that is full is 503, while estimates are served and take no slot", async () => {
+test("a process without free slots returns 503, and estimates still work without a slot", async () => {
   await using app = await openTestApp({ config: { exportStreamsMax: 2, exportStreamsPerOrg: 2 } });
   const { project, people } = await makeTeam(app, 2);
   const [a, b] = people.map(({ key }) => key) as [string, string];
@@ -101,7 +101,7 @@ test("a process that is full is 503, while estimates are served and take no slot
   await cancel(...held);
 });
 
-test("HEAD says whether there is a slot, and takes none", async () => {
+test("HEAD reports whether a slot is free and takes none", async () => {
   await using app = await openTestApp();
   const { project, people } = await makeTeam(app, 1);
   const key = people[0]?.key ?? "";
@@ -118,7 +118,7 @@ test("HEAD says whether there is a slot, and takes none", async () => {
   for (const path of heads) expect([path, await head(path)]).toEqual([path, 200]);
 });
 
-test("estimates have a bound of their own", async () => {
+test("estimates have a limit of their own", async () => {
   await using app = await openTestApp({ config: { exportPrepareTimeoutMs: 60_000 } });
   const { project, people } = await makeTeam(app, 1);
   const key = people[0]?.key ?? "";
