@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { parseAcceptedValues } from "../../../api/http/accepted_values.ts";
 
-test("parseAcceptedValues() returns values and weights in their order", () => {
+test("parseAcceptedValues() returns values and weights in their original order", () => {
   expect(parseAcceptedValues(" GZIP;q=0.5 , zstd;level=1; Q=0,identity,br;q=,*;q=high")).toEqual([
     { value: "gzip", weight: 0.5 },
     { value: "zstd", weight: 0 },

@@ -5,7 +5,7 @@ import { probeRoutes } from "../../helpers/http/probe_routes.ts";
 import { waitFor } from "../../helpers/wait_for.ts";
 
 async function expectRefused(api: TestApp, headers: Readonly<Record<string, string>>): Promise<void> {
-  // A public route, a caller's, an unknown path, a write with invalid JSON: 401 comes first.
+  // The response is 401 for a public route, a route for callers, an unknown path and a write with invalid JSON.
   for (const [method, path] of [
     ["GET", "/api/v1/echo/a"],
     ["GET", "/api/v1/caller"],
@@ -23,7 +23,7 @@ async function expectRefused(api: TestApp, headers: Readonly<Record<string, stri
 }
 
 describe("a credential", () => {
-  test("of either kind names its user and itself", async () => {
+  test("of either kind identifies its user and itself", async () => {
     await using api = await openTestApp({ routes: probeRoutes() });
     const { user, org } = await api.make.person();
     const { id, key } = await api.make.key({
@@ -62,7 +62,7 @@ describe("a credential", () => {
     expect(await (await api.request("/api/v1/visitor")).json()).toEqual({ data: { userId: null } });
   });
 
-  test("may be given with any case of the scheme", async () => {
+  test("accepts any case of the scheme", async () => {
     await using api = await openTestApp({ routes: probeRoutes() });
     const { key } = await api.make.person();
     for (const scheme of ["bearer", "BEARER", "Bearer  "]) {
@@ -71,7 +71,7 @@ describe("a credential", () => {
     }
   });
 
-  test("that never was one is refused everywhere", async () => {
+  test("that never existed is refused on every route", async () => {
     await using api = await openTestApp({ routes: probeRoutes() });
     const { key } = await api.make.person();
     const wrong = [
@@ -103,7 +103,7 @@ describe("a credential", () => {
     expect((await api.request("/api/v1/caller", { key: secret })).status).toBe(503);
   });
 
-  test("that was revoked or has expired is refused everywhere", async () => {
+  test("that was revoked or has expired is refused on every route", async () => {
     await using api = await openTestApp({
       routes: probeRoutes(),
       config: { rateLimitAnonymousPerMinute: 1000 },
@@ -121,13 +121,13 @@ describe("a credential", () => {
 });
 
 describe("access", () => {
-  test("a route for callers is 401 without a credential, before its body is read", async () => {
+  test("a route for callers returns 401 without a credential, before it reads the body", async () => {
     await using api = await openTestApp({ routes: probeRoutes() });
     const response = await api.request("/api/v1/things", { method: "POST", body: "{" });
     expect([response.status, response.headers.get("www-authenticate")]).toEqual([401, "Bearer"]);
   });
 
-  test("a read key may GET and HEAD, and nothing else, whatever the body", async () => {
+  test("a read key may only GET and HEAD, whatever the body", async () => {
     await using api = await openTestApp({ routes: probeRoutes() });
     const { key } = await api.make.person({ scope: "read" });
     for (const method of ["GET", "HEAD"]) {
@@ -170,13 +170,13 @@ describe("lastUsedAt", () => {
     }
   });
 
-  test("is left alone within the minute", async () => {
+  test("is not updated within the minute", async () => {
     await using api = await openTestApp({ routes: probeRoutes() });
     const { user } = await api.make.person();
     const [now] = await api.db.sql<[{ recent: string }]>`select now() - interval '30 seconds' as recent`;
     const fresh = await api.make.key({ userId: user.id, lastUsedAt: now.recent });
     await api.request("/api/v1/caller", { key: fresh.key });
-    // Its use is recorded after the fresh key's: once it is there, the other one would be, too.
+    // Uses are recorded in order. Once this use is recorded, a use of the fresh key would be recorded, too.
     const stale = await api.make.key({ userId: user.id });
     await api.request("/api/v1/caller", { key: stale.key });
     await waitFor(async () => (await lastUsedAt(api, stale.id)) !== null);

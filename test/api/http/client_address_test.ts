@@ -4,13 +4,13 @@ import { login } from "../../helpers/accounts/accounts.ts";
 import { openTestApp } from "../../helpers/http/app.ts";
 
 describe("clientAddress()", () => {
-  test("is the connection's other end, whatever the client says", () => {
+  test("is the address of the connection, whatever the client sends", () => {
     const headers = new Headers({ "x-forwarded-for": "203.0.113.9" });
     expect(clientAddress(headers, "192.0.2.1", 0)).toBe("192.0.2.1");
     expect(clientAddress(headers, null, 0)).toBe("unknown");
   });
 
-  test("is the last hop that a trusted proxy names", () => {
+  test("is the last hop from a trusted proxy", () => {
     const headers = new Headers({ "x-forwarded-for": "203.0.113.9, 2001:db8::1" });
     expect(clientAddress(headers, "192.0.2.1", 1)).toBe("2001:db8::1");
     expect(clientAddress(new Headers({ "x-forwarded-for": " " }), "192.0.2.1", 1)).toBe("192.0.2.1");
@@ -23,7 +23,7 @@ describe("clientAddress()", () => {
     expect(hops).toEqual(["10.0.0.9", "2001:db8::1", "198.51.100.7", "203.0.113.66"]);
   });
 
-  test("is the peer's if a request did not pass all proxies, or they wrote no address", () => {
+  test("is the peer's address if a request bypassed a proxy or a proxy wrote no address", () => {
     for (const header of [
       "203.0.113.9",
       "unknown, 10.0.0.9",
@@ -40,7 +40,7 @@ describe("clientAddress()", () => {
     }
   });
 
-  test("is without the port that some proxies add", () => {
+  test("omits the port that some proxies add", () => {
     for (const [hop, address] of [
       ["203.0.113.9:50123", "203.0.113.9"],
       ["[2001:db8::1]:50123", "2001:db8::1"],
@@ -51,14 +51,14 @@ describe("clientAddress()", () => {
     }
   });
 
-  test("is IPv4 where it is written as IPv6", () => {
+  test("is IPv4 if it is written as IPv6", () => {
     for (const peer of ["::ffff:198.51.100.7", "::FFFF:c633:6407", "0:0:0:0:0:ffff:c633:6407"]) {
       expect(clientAddress(new Headers(), peer, 0)).toBe("198.51.100.7");
     }
   });
 });
 
-test("networkOf() is an IPv4 address itself, and the /64 of an IPv6 address, however it is written", () => {
+test("networkOf() returns an IPv4 address itself and the /64 of an IPv6 address in any notation", () => {
   const networks = {
     "198.51.100.7": "198.51.100.7",
     unknown: "unknown",
@@ -82,18 +82,18 @@ describe("the limits of a /64", () => {
   const inside = ["2001:db8:1:2::1", "2001:db8:1:2:ffff::2", "2001:DB8:1:2::3"];
   const outside = "2001:db8:1:3::1";
 
-  test("are those of one subscriber", async () => {
+  test("apply to one subscriber", async () => {
     await using api = await openTestApp({ config: { rateLimitAnonymousPerMinute: 2 } });
     const ask = async (address: string) => (await api.request("/api/v1/models", { address })).status;
     const statuses = [];
     for (const address of [...inside, outside]) statuses.push(await ask(address));
     expect(statuses).toEqual([200, 200, 429, 200]);
-    // The log has the address.
+    // The log contains the full addresses.
     const logged = api.logLines.map(({ address }) => String(address));
     expect(logged.filter((address) => /^2001/.test(address))).toEqual([...inside, outside]);
   });
 
-  test("hold for guessed passwords, too", async () => {
+  test("also apply to guessed passwords", async () => {
     await using api = await openTestApp({ config: { rateLimitLoginPerMinute: 2 } });
     const statuses = [];
     for (const address of [...inside, outside]) {
@@ -143,7 +143,7 @@ describe("a /48, which one customer can have, has ten times the limits of a /64"
       const body = { email: `${crypto.randomUUID()}@example.com` };
       return api.request("/api/v1/auth/password/reset", { method: "POST", body, address });
     };
-    // One of each network is left.
+    // Each /64 network has one mail left.
     expect(await askAll(ask)).toEqual(expected);
   });
 });

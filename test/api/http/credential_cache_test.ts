@@ -17,7 +17,7 @@ function foundCaller(expiresInMs: number | null = null): FoundCaller {
   return { caller: { userId: "u", username: "ann", platformRole: "user", credential }, expiresInMs };
 }
 
-/** A cache, and the number of its lookups. */
+/** Creates a cache and counts its lookups. */
 function openCounting(lookUp: () => Promise<FoundCaller | null> = async () => foundCaller()) {
   const cache = createCredentialCache();
   let lookups = 0;
@@ -29,7 +29,7 @@ function openCounting(lookUp: () => Promise<FoundCaller | null> = async () => fo
   return { cache, find, lookups: () => lookups };
 }
 
-test("requests at the same time share one look-up, and so do those that follow", async () => {
+test("concurrent and later requests share one lookup", async () => {
   const { find, lookups } = openCounting();
   const callers = await Promise.all(Array.from({ length: 20 }, find));
   expect(new Set(callers.map((caller) => caller?.username))).toEqual(new Set(["ann"]));
@@ -73,7 +73,7 @@ test("a credential is not cached beyond its expiry", async () => {
   }, 500);
 });
 
-test("a forgotten credential is looked up again, even if a lookup was running", async () => {
+test("a forgotten credential is looked up again, even if it is forgotten during a lookup", async () => {
   const started = Promise.withResolvers<void>();
   const { cache, find, lookups } = openCounting(async () => {
     await started.promise;
@@ -92,7 +92,7 @@ test("a forgotten credential is looked up again, even if a lookup was running", 
   expect(lookups()).toBe(3);
 });
 
-test("what a process revokes itself is refused with the next request", async () => {
+test("a credential that the process revokes itself is refused on the next request", async () => {
   await using api = await openTestApp();
   const { user } = await api.make.person();
   const { token: key } = await api.make.session({ userId: user.id });
@@ -108,7 +108,7 @@ test("what a process revokes itself is refused with the next request", async () 
   expect((await api.request("/api/v1/auth/me", { key })).status).toBe(401);
 });
 
-test("an API refuses within a second what another process has revoked, disabled or deleted", async () => {
+test("an API refuses credentials within a second after another process revokes, disables or deletes them", async () => {
   await using api = await openTestApp({ routes: probeRoutes() });
   const { sql } = api.db;
   const changes = [

@@ -4,14 +4,14 @@ import { openTestApp, type TestApp } from "../../helpers/http/app.ts";
 import { failingRoutes, probeRoutes } from "../../helpers/http/probe_routes.ts";
 import { openTestDatabase } from "../../helpers/postgres/database.ts";
 
-/** An app with failing routes; the unreachable database is a port that nothing listens on. */
+/** Opens an app with failing routes. No server listens on the port of the unreachable database. */
 async function openFailingApp(): Promise<TestApp> {
   const away = openPool("postgres://postgres@127.0.0.1:1/none", { applicationName: "test", max: 1 });
   return openTestApp({ routes: failingRoutes({ databaseAway: () => away`select 1` }) });
 }
 
-describe("a failure of ours", () => {
-  test("is a 500 that shows only the id under which it is logged", async () => {
+describe("an internal error", () => {
+  test("returns 500 with only the id under which it is logged", async () => {
     await using api = await openFailingApp();
     for (const path of ["/api/v1/bug", "/api/v1/thrown-text", "/api/v1/bigint"]) {
       const response = await api.request(path, {
@@ -47,22 +47,22 @@ describe("a failure of ours", () => {
     });
   });
 
-  test("before the first byte, an announced stream is a response like any other", async () => {
+  test("before the first byte of a stream returns a normal 500", async () => {
     await using api = await openFailingApp();
     expect((await api.request("/api/v1/announced")).status).toBe(500);
     expect(api.logLines).toMatchObject([{ status: 500, err: { message: "broke before the first byte" } }]);
   });
 });
 
-describe("a database that is down", () => {
-  test("is a 503 that says when to come back", async () => {
+describe("an unavailable database", () => {
+  test("returns 503 with the time to wait", async () => {
     await using api = await openFailingApp();
     const response = await api.request("/api/v1/database-away");
     expect([response.status, response.headers.get("retry-after")]).toEqual([503, "5"]);
     expect(await response.json()).toMatchObject({ error: { code: "SERVICE_UNAVAILABLE" } });
   });
 
-  test("counts as down while its server refuses connections to it", async () => {
+  test("includes a server that refuses connections", async () => {
     await using db = await openTestDatabase();
     const missing = new URL(db.url);
     missing.pathname = "/missing";
@@ -72,7 +72,7 @@ describe("a database that is down", () => {
     expect([response.status, response.headers.get("retry-after")]).toEqual([503, "5"]);
   });
 
-  test("is a 503 too if it ended a deadlock: nothing was changed", async () => {
+  test("includes a deadlock, which changes nothing", async () => {
     await using db = await openTestDatabase();
     const deadlock = () => db.sql`do $$ begin raise sqlstate '40P01'; end $$`;
     await using api = await openTestApp({ routes: failingRoutes({ databaseAway: deadlock }) });
@@ -80,7 +80,7 @@ describe("a database that is down", () => {
     expect([response.status, response.headers.get("retry-after")]).toEqual([503, "5"]);
   });
 
-  test("makes no credential wrong", async () => {
+  test("does not make a credential invalid", async () => {
     await using api = await openTestApp({
       routes: probeRoutes(),
       config: { rateLimitAnonymousPerMinute: 3 },
@@ -101,7 +101,7 @@ describe("input that does not fit its schema", () => {
     return error.details.errors;
   }
 
-  test("in the query is named, parameter by parameter", async () => {
+  test("is reported by parameter in the query", async () => {
     await using api = await openTestApp({ routes: probeRoutes() });
     const response = await api.request("/api/v1/things?format=xml&limit=ten&bogus=1");
     expect(await problemsOf(response)).toEqual(
@@ -113,7 +113,7 @@ describe("input that does not fit its schema", () => {
     );
   });
 
-  test("in the body is named with its whole path, one problem a place", async () => {
+  test("is reported by full path in the body, with one problem per path", async () => {
     await using api = await openTestApp({ routes: probeRoutes() });
     const { key } = await api.make.person();
     const body = { size: -1.5, kind: "cube", tags: [{ label: "a" }, { label: 7 }] };
@@ -125,7 +125,7 @@ describe("input that does not fit its schema", () => {
     ]);
   });
 
-  test("is summed up in the message by its first problem", async () => {
+  test("is summarized in the message by its first problem", async () => {
     await using api = await openTestApp({ routes: probeRoutes() });
     const response = await api.request("/api/v1/things?bogus=1");
     expect(await response.json()).toMatchObject({
@@ -135,7 +135,7 @@ describe("input that does not fit its schema", () => {
     });
   });
 
-  test("may be any JSON value, or none, where an object is wanted", async () => {
+  test("may be any JSON value, or none, instead of an object", async () => {
     await using api = await openTestApp({ routes: probeRoutes() });
     const { key } = await api.make.person();
     for (const body of ["null", "[]", "7", '"text"', ""]) {

@@ -1,4 +1,4 @@
-/** What the compiler accepts and refuses in an operation's handler. `bun run check` runs these tests. */
+/** Operation handlers that the compiler accepts or refuses. `bun run check` compiles this file. */
 import { expect, test } from "bun:test";
 import { Type } from "@sinclair/typebox";
 import { jsonText, operation, reply } from "../../../api/http/operation.ts";
@@ -14,7 +14,7 @@ const BASE = {
 } as const;
 const OneNumber = Type.Object({ data: Type.Number() });
 
-test("the declaration decides what a handler gets and may answer", () => {
+test("the declaration determines the types of a handler's input and output", () => {
   const operations = [
     operation({ ...BASE, access: "caller", response: { 200: OneNumber } }, async ({ caller }) =>
       reply(200, { data: caller.userId.length }),
@@ -40,13 +40,13 @@ test("the declaration decides what a handler gets and may answer", () => {
       },
       async ({ params, query, body, caller }) => {
         const limit: number | null = query.limit;
-        // @ts-expect-error: it may be anonymous.
+        // @ts-expect-error: the caller may be anonymous.
         caller.userId;
-        // @ts-expect-error: there is no such parameter.
+        // @ts-expect-error: there is no such query parameter.
         query.offset;
-        // @ts-expect-error: there is no such parameter of the path.
+        // @ts-expect-error: there is no such path parameter.
         params.other;
-        // @ts-expect-error: there is no such field.
+        // @ts-expect-error: the body has no such field.
         body.other;
         return limit === null ? reply(204, null) : reply(200, { data: params.name.length + body.size });
       },
@@ -58,12 +58,12 @@ test("the declaration decides what a handler gets and may answer", () => {
     ),
     operation(
       { ...BASE, access: "public", response: { 200: OneNumber } },
-      // @ts-expect-error: the body is not as declared.
+      // @ts-expect-error: the response body is not as declared.
       async () => reply(200, { data: "1" }),
     ),
     operation(
       { ...BASE, access: "public", response: { 200: OneNumber } },
-      // @ts-expect-error: a file is no JSON.
+      // @ts-expect-error: a file is not JSON.
       async () => reply(200, new Blob()),
     ),
   ];

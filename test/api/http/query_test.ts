@@ -32,7 +32,7 @@ const QUERY = {
   },
 };
 
-/** The problems for which a query is refused. */
+/** Returns the problems for which a query is refused. */
 function problemsOf(query: string): unknown {
   try {
     return parseQuery(QUERY, new URLSearchParams(query));
@@ -57,7 +57,7 @@ describe("a query", () => {
     });
   });
 
-  test("has the given values, parsed by each parameter", () => {
+  test("returns the given values, each parsed by its parameter", () => {
     const owner = "5F0C6D0E-3F5B-4C57-9A54-0F2D8F0F7C11";
     const given = `color=green&order=up&full=true&size=100&owner=${owner}&search=+a+&tag=x&tag=y&tag=x&part=tail&from=7`;
     expect(parseQuery(QUERY, new URLSearchParams(given))).toEqual({
@@ -86,7 +86,7 @@ describe("a query", () => {
     ]);
   });
 
-  test("is rejected with every problem in the order of the declaration, unknown parameters last", () => {
+  test("is rejected with every problem in declaration order, unknown parameters last", () => {
     const given =
       "colour=red&color=blue&order=&full=1&size=0&owner=me&search=abcdef&tag=abcd&part=foot&part=hand";
     const known = Object.keys(QUERY).join(", ");
@@ -108,7 +108,7 @@ describe("a query", () => {
     ]);
   });
 
-  test("takes a parameter once, unless it is a list", () => {
+  test("accepts a parameter once unless it is a list", () => {
     expect(problemsOf("from=7&size=0&size=1&tag=a&tag=b&tag=c&full=x&full=y")).toEqual([
       "VALIDATION_ERROR",
       [
@@ -126,7 +126,7 @@ test("a query is described by its parsers", () => {
     in: "query",
     ...rest,
   }));
-  // As it appears in the OpenAPI document.
+  // The round trip through JSON gives the form in the OpenAPI document.
   expect(JSON.parse(JSON.stringify(described))).toEqual([
     {
       name: "color",

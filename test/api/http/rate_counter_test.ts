@@ -7,7 +7,7 @@ import { waitFor } from "../../helpers/wait_for.ts";
 
 const START = Date.parse("2026-11-20T10:00:00.500Z");
 
-/** A clock that the test turns. */
+/** Creates a clock that the test controls. */
 function createClock() {
   let time = START;
   return {
@@ -19,7 +19,7 @@ function createClock() {
 }
 
 describe("RateCounter", () => {
-  test("allows requests up to the limit, then none until the next window", () => {
+  test("allows requests up to the limit and refuses more until the next window", () => {
     const { now, turn } = createClock();
     const counter = new RateCounter({ limit: 2, now });
     const resetAt = START + 60_000;
@@ -32,13 +32,13 @@ describe("RateCounter", () => {
     expect(counter.take("a")).toEqual({ limit: 2, remaining: 1, resetAt: resetAt + 60_000, allowed: true });
   });
 
-  test("counts each key apart", () => {
+  test("counts each key separately", () => {
     const counter = new RateCounter({ limit: 1, now: () => START });
     counter.take("a");
     expect([counter.take("a").allowed, counter.take("b").allowed]).toEqual([false, true]);
   });
 
-  test("peeks without counting", () => {
+  test("can be read without counting", () => {
     const { now, turn } = createClock();
     const counter = new RateCounter({ limit: 1, now });
     for (let times = 0; times < 3; times += 1) {
@@ -50,7 +50,7 @@ describe("RateCounter", () => {
     expect(counter.peek("a")).toMatchObject({ remaining: 1, allowed: true });
   });
 
-  test("ends the windows that began before the clock was set back", () => {
+  test("ends windows that began before the clock was set back", () => {
     const { now, turn } = createClock();
     const counter = new RateCounter({ limit: 1, now });
     counter.take("a");
@@ -62,7 +62,7 @@ describe("RateCounter", () => {
     expect(counter.take("a").allowed).toBe(true);
   });
 
-  test("forgets the oldest window first when there are too many keys", () => {
+  test("forgets the oldest window first if there are too many keys", () => {
     const { now, turn } = createClock();
     const counter = new RateCounter({ limit: 1, maxKeys: 3, now });
     for (const key of ["a", "b", "c", "d"]) {
@@ -72,7 +72,7 @@ describe("RateCounter", () => {
     expect(["a", "c", "d"].map((key) => counter.peek(key).remaining)).toEqual([1, 0, 0]);
   });
 
-  test("gives way to the key whose window began last, not to the one first seen last", () => {
+  test("forgets the key whose window is oldest, not the key that was seen first", () => {
     const { now, turn } = createClock();
     const counter = new RateCounter({ limit: 1, maxKeys: 3, now });
     counter.take("a");
@@ -87,7 +87,7 @@ describe("RateCounter", () => {
 });
 
 describe("the limits of requests", () => {
-  test("are in every response, and the 429 says how long to wait", async () => {
+  test("are in every response, and a 429 returns the time to wait", async () => {
     const { now, turn } = createClock();
     await using api = await openTestApp({
       routes: probeRoutes(),
@@ -127,7 +127,7 @@ describe("the limits of requests", () => {
     expect([await ask("192.0.2.1"), await ask("192.0.2.1"), await ask("192.0.2.2")]).toEqual([200, 429, 200]);
   });
 
-  test("count a user once, whatever the credential, route and address", async () => {
+  test("count a user once across credentials, routes and addresses", async () => {
     await using api = await openTestApp({ routes: probeRoutes(), config: { rateLimitUserPerMinute: 3 } });
     const { user, key } = await api.make.person();
     const other = await api.make.key({ userId: user.id, scope: "read" });
@@ -148,7 +148,7 @@ describe("the limits of requests", () => {
 });
 
 describe("the limits of guesses", () => {
-  test("count guesses by address, and leave credentials that have worked alone", async () => {
+  test("count guesses by address and do not affect credentials that have worked", async () => {
     await using api = await openTestApp({
       routes: probeRoutes(),
       config: { rateLimitAnonymousPerMinute: 2 },
@@ -165,7 +165,7 @@ describe("the limits of guesses", () => {
     const valid = await api.request("/api/v1/caller", { key });
     expect([valid.status, valid.headers.get("x-ratelimit-limit")]).toEqual([200, "1200"]);
     expect(await ask({ headers: cookie })).toBe(200);
-    // Unknown, so it counts like a guess, until the minute ends or from another address.
+    // A key that was never used counts as a guess until the minute ends. From another address, it works.
     const other = await api.make.person();
     expect([await ask({ key: other.key }), await ask({ key: other.key, address: "192.0.2.9" })]).toEqual([
       429, 200,
@@ -188,11 +188,11 @@ describe("the limits of guesses", () => {
       const { status, headers } = await ask(options);
       expect([status, headers.get("set-cookie"), headers.has("retry-after")]).toEqual([429, null, true]);
     }
-    // Looked up again after its second in the cache.
+    // The key leaves the cache after a second and is looked up again.
     await waitFor(async () => (await ask({ key })).status === 503);
   });
 
-  test("take a credential that has been revoked for a guess again", async () => {
+  test("count a revoked credential as a guess again", async () => {
     await using api = await openTestApp({
       routes: probeRoutes(),
       config: { rateLimitAnonymousPerMinute: 1 },

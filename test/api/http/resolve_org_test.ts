@@ -28,8 +28,8 @@ const notMember = (slug: string) => {
   );
 };
 
-describe("the organization a call means", () => {
-  test("is the caller's personal one by default", async () => {
+describe("the organization of a request", () => {
+  test("is the caller's personal organization by default", async () => {
     await using api = await openOrgApp();
     const { key, personalOrg } = await api.make.person();
     expect(await ask(api, key)).toEqual({
@@ -51,13 +51,13 @@ describe("the organization a call means", () => {
     expect(await ask(api, guest.key)).toMatchObject({ orgId: guest.personalOrg.id });
   });
 
-  test("is the one of X-Org-Slug, with the caller's role and the subscription there", async () => {
+  test("is the one in X-Org-Slug, with the caller's role and subscription there", async () => {
     await using api = await openOrgApp();
     const { key, org } = await api.make.person({ role: "publisher", tier: "plus" });
     expect(await ask(api, key, org.slug)).toMatchObject({ orgId: org.id, role: "publisher", tier: "plus" });
   });
 
-  test("is the one the key is bound to, whether or not X-Org-Slug repeats it", async () => {
+  test("is the organization of a bound key, with or without a matching X-Org-Slug", async () => {
     await using api = await openOrgApp();
     const { user, org } = await api.make.person();
     const { key } = await api.make.key({ userId: user.id, orgId: org.id });
@@ -67,7 +67,7 @@ describe("the organization a call means", () => {
 });
 
 describe("ORG_ACCESS_DENIED", () => {
-  test("says the same of a stranger's organization, none at all, and words that are no slug", async () => {
+  test("is the same for a stranger's organization, a missing one and invalid slugs", async () => {
     await using api = await openOrgApp();
     const { key, org } = await api.make.person();
     const stranger = await api.make.person();
@@ -84,7 +84,7 @@ describe("ORG_ACCESS_DENIED", () => {
     for (const slug of slugs) expect([slug, await ask(api, key, slug)]).toEqual([slug, notMember(slug)]);
   });
 
-  test("refuses a bound key another organization of its owner", async () => {
+  test("refuses a bound key for another organization of its owner", async () => {
     await using api = await openOrgApp();
     const { user, org, personalOrg } = await api.make.person();
     const { key } = await api.make.key({ userId: user.id, orgId: org.id });
@@ -93,7 +93,7 @@ describe("ORG_ACCESS_DENIED", () => {
     );
   });
 
-  test("refuses a bound key when its owner has left", async () => {
+  test("refuses a bound key after its owner has left", async () => {
     await using api = await openOrgApp();
     const { user, org } = await api.make.person();
     const { key } = await api.make.key({ userId: user.id, orgId: org.id });
@@ -101,7 +101,7 @@ describe("ORG_ACCESS_DENIED", () => {
     expect(await ask(api, key)).toEqual(denied(NO_ORGANIZATION));
   });
 
-  test("refuses a caller without a personal organization who names none", async () => {
+  test("refuses a caller without a personal organization who names no organization", async () => {
     await using api = await openOrgApp();
     const user = await api.make.user();
     const { key } = await api.make.key({ userId: user.id });

@@ -13,7 +13,7 @@ async function makeCookie(api: TestApp) {
 }
 
 describe("the session cookie", () => {
-  test("is a credential for reading from any origin, and the response is private", async () => {
+  test("is accepted for reads from any origin, and the response is private", async () => {
     await using api = await openTestApp({ routes: probeRoutes() });
     const { user, cookie } = await makeCookie(api);
     for (const headers of [
@@ -31,7 +31,7 @@ describe("the session cookie", () => {
     expect(await visit.json()).toEqual({ data: { userId: user.id } });
   });
 
-  test("writes for pages of this service", async () => {
+  test("is accepted for writes from pages of this service", async () => {
     await using api = await openTestApp({
       routes: probeRoutes(),
       config: { publicUrl: "http://ulr.example:8080/base" },
@@ -51,7 +51,7 @@ describe("the session cookie", () => {
     }
   });
 
-  test("rejects writes from other pages, and from browsers that do not name the page", async () => {
+  test("is refused for writes from other pages, and from browsers that do not name the page", async () => {
     await using api = await openTestApp({
       routes: probeRoutes(),
       config: { publicUrl: "https://ulr.example" },
@@ -64,7 +64,7 @@ describe("the session cookie", () => {
       { origin: "https://evil.example" },
       { origin: "https://ulr.example.evil.example" },
       { origin: "https://ulr.example:8443" },
-      // The same host without TLS: an attacker in the network could have made that page.
+      // The same host without TLS. An attacker in the network could have forged its page.
       { origin: "http://ulr.example" },
       { origin: "http://localhost" },
       { "sec-fetch-site": "cross-site" },
@@ -84,7 +84,7 @@ describe("the session cookie", () => {
     }
   });
 
-  test("is ignored next to an Authorization header, which needs no page", async () => {
+  test("is ignored if there is an Authorization header, which works from any page", async () => {
     await using api = await openTestApp({ routes: probeRoutes() });
     const { key, cookie } = await makeCookie(api);
     const headers = { cookie, origin: "https://evil.example" };
@@ -93,7 +93,7 @@ describe("the session cookie", () => {
     expect([wrong.status, wrong.headers.getSetCookie()]).toEqual([401, []]);
   });
 
-  test("of a session that is over is 401 everywhere, and taken back", async () => {
+  test("of an ended session returns 401 on every route and is deleted", async () => {
     await using api = await openTestApp({ routes: probeRoutes() });
     const { user } = await makeCookie(api);
     const past = "2026-01-01T00:00:00.000Z";
@@ -109,7 +109,7 @@ describe("the session cookie", () => {
     }
   });
 
-  test("is nothing but a session token: what another application put there is no credential", async () => {
+  test("is ignored if it is another application's cookie or contains no session token", async () => {
     await using api = await openTestApp({ routes: probeRoutes() });
     const { user, key, token, cookie } = await makeCookie(api);
     for (const foreign of [
@@ -141,7 +141,7 @@ describe("a session cookie that an attacker may have set", () => {
     }
   });
 
-  test("is called __Host-ulr_session if PUBLIC_URL is https, and no other name is read then", async () => {
+  test("is named __Host-ulr_session if PUBLIC_URL uses https, and then no other name is read", async () => {
     await using api = await openTestApp({ config: { publicUrl: "https://ulr.example" } });
     const account = await makeAccount(api);
     const response = await api.request("/api/v1/auth/login", {
@@ -156,7 +156,7 @@ describe("a session cookie that an attacker may have set", () => {
       (await api.request("/api/v1/auth/me", { headers: { cookie } })).status;
     expect(await ask(`__Host-ulr_session=${data.sessionToken}`)).toBe(200);
     expect(await ask(`ulr_session=${data.sessionToken}`)).toBe(401);
-    // A sibling host of the same domain can set the short name, which has no effect.
+    // A sibling host of the same domain can set a cookie with the short name. It has no effect.
     expect(
       await ask(`ulr_session=${mintSessionToken().secret}; __Host-ulr_session=${data.sessionToken}`),
     ).toBe(200);

@@ -3,7 +3,7 @@ import { Type } from "@sinclair/typebox";
 import { createBodyCheck } from "../../../api/http/validation_problems.ts";
 import { ApiError } from "../../../shared/errors.ts";
 
-/** The problems for which a body is refused. */
+/** Returns the problems for which a body is refused. */
 function problemsOf(check: (body: Record<string, unknown>) => void, body: Record<string, unknown>): unknown {
   try {
     check(body);

@@ -5,7 +5,7 @@ function excessOf(text: string): string | null {
   return findJsonExcess(new TextEncoder().encode(text));
 }
 
-test("64 levels are accepted, 65 are not", () => {
+test("64 levels are accepted, and 65 are refused", () => {
   const nested = (depth: number) => "[".repeat(depth) + "]".repeat(depth);
   expect(excessOf(nested(MAX_JSON_DEPTH))).toBeNull();
   expect(excessOf(nested(MAX_JSON_DEPTH + 1))).toContain("64 levels");
@@ -13,13 +13,13 @@ test("64 levels are accepted, 65 are not", () => {
   expect(excessOf(`{"a":${nested(MAX_JSON_DEPTH)}}`)).toContain("64 levels");
 });
 
-test("20,000 members and elements are accepted, more are not", () => {
+test("20,000 members and elements are accepted, and more are refused", () => {
   const list = (length: number) => `[${Array<number>(length).fill(0).join()}]`;
   expect(excessOf(list(MAX_JSON_VALUES))).toBeNull();
   expect(excessOf(list(MAX_JSON_VALUES + 1))).toContain("20000 members");
 });
 
-test("the content of strings does not count, even with escapes", () => {
+test("the content of strings is not counted, even with escapes", () => {
   const brackets = "[".repeat(100) + ",".repeat(MAX_JSON_VALUES + 1);
   for (const text of [`"${brackets}"`, `"\\"${brackets}"`, `"\\\\\\"${brackets}"`, `{"${brackets}": 0}`]) {
     expect(excessOf(text)).toBeNull();

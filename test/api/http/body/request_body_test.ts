@@ -6,7 +6,7 @@ import { probeRoutes } from "../../../helpers/http/probe_routes.ts";
 const MAX_BYTES = 1_048_576;
 const JSON_TYPE = { "content-type": "application/json" };
 
-/** A valid body of exactly `size` bytes. */
+/** Returns a valid body of exactly `size` bytes. */
 function bodyOf(size: number): string {
   const empty = JSON.stringify({ name: "", size: 1 });
   return JSON.stringify({ name: "a".repeat(size - empty.length), size: 1 });
@@ -18,7 +18,7 @@ async function openWithKey(): Promise<{ api: TestApp; key: string }> {
 }
 
 describe("a body", () => {
-  test("of 1 MiB is read, one byte more is 413", async () => {
+  test("of 1 MiB is read, and one more byte returns 413", async () => {
     const { api, key } = await openWithKey();
     await using _ = api;
     const send = (body: string) =>
@@ -50,7 +50,7 @@ describe("a body", () => {
     expect(sent).toBeLessThan(2 * MAX_BYTES);
   });
 
-  test("that is no JSON, or no UTF-8, is 400", async () => {
+  test("that is not JSON or not UTF-8 returns 400", async () => {
     const { api, key } = await openWithKey();
     await using _ = api;
     for (const body of ["{", '{"name":', "name=a", Buffer.from([0x22, 0xff, 0x22]).toString("latin1")]) {
@@ -68,7 +68,7 @@ describe("a body", () => {
     }
   });
 
-  test("may begin with a byte order mark, and of a key that is given twice the last one counts", async () => {
+  test("may start with a byte order mark, and the last of duplicate keys applies", async () => {
     const { api, key } = await openWithKey();
     await using _ = api;
     const body = '\uFEFF{"name":"first","size":1,"name":"last"}';
@@ -76,7 +76,7 @@ describe("a body", () => {
     expect([response.status, await response.json()]).toEqual([200, { data: { name: "last", size: 1 } }]);
   });
 
-  test("cannot set what objects inherit", async () => {
+  test("cannot set inherited properties", async () => {
     const { api, key } = await openWithKey();
     await using _ = api;
     const body =
@@ -86,7 +86,7 @@ describe("a body", () => {
     expect(Object.hasOwn(Object.prototype, "admin")).toBe(false);
   });
 
-  test("of another type, or compressed, is 415", async () => {
+  test("of another type, or compressed, returns 415", async () => {
     const { api, key } = await openWithKey();
     await using _ = api;
     const body = JSON.stringify({ name: "a", size: 1 });
@@ -103,7 +103,7 @@ describe("a body", () => {
     }
   });
 
-  test("of JSON is known by its type, whatever its case and parameters", async () => {
+  test("of JSON is recognized by its type in any case and with parameters", async () => {
     const { api, key } = await openWithKey();
     await using _ = api;
     for (const type of ["application/json; charset=utf-8", "Application/JSON"]) {
@@ -115,7 +115,7 @@ describe("a body", () => {
   });
 });
 
-test("a body in tiny chunks is read no further than so many of them", async () => {
+test("a body in tiny chunks is read only up to a limited number of chunks", async () => {
   const { api, key } = await openWithKey();
   await using _ = api;
   for (const [chunks, status, most] of [
@@ -139,7 +139,7 @@ test("a body in tiny chunks is read no further than so many of them", async () =
   }
 });
 
-test("no body, an empty one and {} are the same where none is needed", async () => {
+test("no body, an empty body and {} are the same if no field is required", async () => {
   const { api, key } = await openWithKey();
   await using _ = api;
   const send = (options: object) =>

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { FairQueue, type FairQueueOptions, type Turn } from "../../../../api/http/limits/fair_queue.ts";
 
-/** A queue of tasks that end when the test says so, and a clock that the test turns. */
+/** Opens a queue. The test ends its tasks and sets its clock. */
 function openQueue(options: Partial<FairQueueOptions> = {}) {
   let now = 0;
   const queue = new FairQueue({ max: 1, maxPerCaller: 1, maxWaiting: 100, ...options, now: () => now });
@@ -9,7 +9,7 @@ function openQueue(options: Partial<FairQueueOptions> = {}) {
   const began: string[] = [];
   return {
     began,
-    /** Adds a task. Returns its name, or why it was refused. */
+    /** Adds a task. Returns its name, or the reason for its refusal. */
     add: async (name: string, caller: string, turn: Partial<Turn> = {}): Promise<string> => {
       const work = async () => {
         const end = Promise.withResolvers<void>();
@@ -22,12 +22,12 @@ function openQueue(options: Partial<FairQueueOptions> = {}) {
         .run({ caller, refuse: (reason) => new Error(reason), ...turn }, work)
         .catch((error: Error) => error.message);
     },
-    /** Ends the oldest running task after so long. Returns its name. */
+    /** Advances the clock and ends the oldest running task. Returns its name. */
     work: async (ms = 1) => {
       now += ms;
       const task = running.shift();
       task?.end.resolve();
-      // The queue goes on when the promise of the task has settled.
+      // The queue starts the next task after the promise of this task has settled.
       await new Promise((resolve) => setImmediate(resolve));
       return task?.name ?? null;
     },
@@ -37,7 +37,7 @@ function openQueue(options: Partial<FairQueueOptions> = {}) {
   };
 }
 
-test("a free place goes to each caller in turn, however many of one wait", async () => {
+test("a free place goes to each caller in turn, however many tasks one caller has", async () => {
   const queue = openQueue({ maxWaiting: 3 });
   const all = ["a1", "a2", "a3", "a4", "b1", "c1"].map((name) => queue.add(name, name.charAt(0)));
   expect(await queue.add("a5", "a")).toBe("caller");
@@ -46,7 +46,7 @@ test("a free place goes to each caller in turn, however many of one wait", async
   expect(queue.began).toEqual(["a1", "a2", "b1", "c1", "a3", "a4"]);
 });
 
-test("one caller leaves places to others", async () => {
+test("one caller leaves places to other callers", async () => {
   const queue = openQueue({ max: 3, maxPerCaller: 2 });
   for (const name of ["a1", "a2", "a3", "b1", "b2"]) void queue.add(name, name.charAt(0));
   expect(queue.began).toEqual(["a1", "a2", "b1"]);
@@ -56,7 +56,7 @@ test("one caller leaves places to others", async () => {
   expect(queue.began).toEqual(["a1", "a2", "b1", "a3", "b2"]);
 });
 
-test("a task whose request is over makes room for its caller's next one", async () => {
+test("a task whose request has ended makes room for its caller's next task", async () => {
   const queue = openQueue({ maxWaiting: 1 });
   const first = queue.add("first", "a");
   let isOver = false;
@@ -71,7 +71,7 @@ test("a task whose request is over makes room for its caller's next one", async 
   expect(queue.began).toEqual(["first", "next"]);
 });
 
-test("a task that is over at its turn is left out, and takes no turn of its caller's others", async () => {
+test("a task that has ended before its turn is skipped and does not use up its caller's turn", async () => {
   const queue = openQueue();
   void queue.add("first", "a");
   const left = queue.add("left", "b", { isOver: () => true });
@@ -81,7 +81,7 @@ test("a task that is over at its turn is left out, and takes no turn of its call
   expect(queue.began).toEqual(["first", "b1", "c1"]);
 });
 
-test("a task that fails gives its place back", async () => {
+test("a failed task frees its place", async () => {
   const queue = new FairQueue({ max: 1, maxPerCaller: 1, maxWaiting: 1 });
   const turn = { caller: "a", refuse: () => new Error("refused") };
   const failing = queue.run(turn, () => Promise.reject(new Error("broke")));
@@ -90,7 +90,7 @@ test("a task that fails gives its place back", async () => {
   expect(await next).toBe("went on");
 });
 
-test("tasks that go first go before all others, in the order in which they came", async () => {
+test("priority tasks run before all others in their order of arrival", async () => {
   const queue = openQueue();
   for (const name of ["a1", "b1"]) void queue.add(name, name.charAt(0));
   for (const name of ["first 1", "first 2"]) void queue.add(name, "known", { isFirst: true });
@@ -98,7 +98,7 @@ test("tasks that go first go before all others, in the order in which they came"
   expect(queue.began).toEqual(["a1", "first 1", "first 2", "b1"]);
 });
 
-test("a task is refused if too many of all callers wait before it", async () => {
+test("a task is refused if too many tasks of all callers wait before it", async () => {
   const queue = openQueue();
   for (const name of ["a1", "b1", "c1"]) void queue.add(name, name);
   expect(await queue.add("d1", "d", { maxWaitingInAll: 2 })).toBe("all");
@@ -107,19 +107,19 @@ test("a task is refused if too many of all callers wait before it", async () => 
   expect(queue.began).toEqual(["a1", "b1", "c1", "e1"]);
 });
 
-test("tasks with equal keys run once, and joining one counts as waiting", async () => {
+test("tasks with equal keys run once, and joining a task counts as waiting", async () => {
   const queue = openQueue({ maxWaiting: 1 });
   const shared = [queue.add("a1", "a", { key: "1" }), queue.add("b1", "b", { key: "1" })];
   const later = [queue.add("a2", "a", { key: "2" }), queue.add("b2", "b", { key: "2" })];
   expect(await queue.add("b3", "b", { key: "3" })).toBe("caller");
-  // Joining what the caller already waits for adds nothing.
+  // Joining a task that the caller already waits for adds nothing to its count.
   later.push(queue.add("b4", "b", { key: "2", maxWaitingInAll: 1 }));
   for (let n = 0; n < 2; n += 1) await queue.work();
   expect(await Promise.all([...shared, ...later])).toEqual(["a1", "a1", "a2", "a2", "a2"]);
   expect(queue.began).toEqual(["a1", "a2"]);
 });
 
-test("turns go round by the time that was used, not by the number of tasks", async () => {
+test("turns depend on the time used instead of the number of tasks", async () => {
   const queue = openQueue({ isByTime: true });
   for (const name of ["slow 1", "slow 2"]) void queue.add(name, "slow");
   for (const n of [1, 2, 3]) void queue.add(`quick ${n}`, "quick");
@@ -128,7 +128,7 @@ test("turns go round by the time that was used, not by the number of tasks", asy
   expect(order).toEqual(["slow 1", "quick 1", "quick 2", "quick 3", "slow 2", null]);
 });
 
-test("a newcomer is next, whatever others have waiting; equals go in the order in which they came", async () => {
+test("a new caller is next, whatever other callers have waiting, and equal callers run in order of arrival", async () => {
   const queue = openQueue({ isByTime: true });
   for (const name of ["a1", "a2", "b1"]) void queue.add(name, name.charAt(0));
   expect(await queue.work(50)).toBe("a1");
@@ -148,11 +148,11 @@ test("new callers cannot starve a waiting one", async () => {
     void queue.add(`new ${n}`, `network ${n}`);
     await queue.work(0);
   }
-  // After a1 and ten newcomers.
+  // a2 runs after a1 and ten newcomers.
   expect(queue.began.indexOf("a2")).toBe(11);
 });
 
-test("older use counts for less", async () => {
+test("older use has less weight", async () => {
   const queue = openQueue({ isByTime: true });
   void queue.add("a1", "a");
   await queue.work(1_000);
@@ -164,7 +164,7 @@ test("older use counts for less", async () => {
   expect(queue.began).toEqual(["a1", "b1", "a2", "b2"]);
 });
 
-test("callers of one task share its time", async () => {
+test("callers that share a task share its time", async () => {
   const queue = openQueue({ isByTime: true });
   for (const caller of ["a", "b"]) void queue.add("both", caller, { key: "both" });
   void queue.add("c1", "c");

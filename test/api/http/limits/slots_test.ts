@@ -9,7 +9,7 @@ const TEXTS = {
   all: ({ limit }: { limit: number }) => `all ${limit}`,
 };
 
-/** Takes a slot for a holder of a group; returns its permit or the text of the error. */
+/** Takes a slot for a holder in a group. Returns the permit or the error message. */
 function take(slots: Slots, holder: string, group: string | null = null): Permit | string {
   try {
     return slots.take({ holder, group });
@@ -27,7 +27,7 @@ function errorOf(run: () => unknown): ApiError {
   throw new Error("expected an error of the API");
 }
 
-test("a holder, a group and all have their shares, and the smallest that is used up is named", () => {
+test("holders, groups and all callers together have limits, and the error names the smallest exhausted one", () => {
   const slots = new Slots(LIMITS, TEXTS);
   take(slots, "a", "x");
   take(slots, "a", "x");
@@ -39,7 +39,7 @@ test("a holder, a group and all have their shares, and the smallest that is used
   expect([take(slots, "d", "y"), slots.used]).toEqual(["all 4", 4]);
 });
 
-test("the error names the share if holders have groups", () => {
+test("the error names the exhausted share if holders have groups", () => {
   const full = { max: 1, perHolder: 1, perGroup: 1 };
   const { group: _, ...withoutGroup } = TEXTS;
   const errors = [TEXTS, withoutGroup].map((texts) => {
@@ -70,13 +70,13 @@ test("the error names the share if holders have groups", () => {
   ]);
 });
 
-test("requireFree() takes nothing", () => {
+test("requireFree() takes no slot", () => {
   const slots = new Slots(LIMITS, TEXTS);
   slots.requireFree({ holder: "a", group: null });
   expect(slots.used).toBe(0);
 });
 
-test("a release frees the amount once", () => {
+test("repeated releases free the amount once", () => {
   const slots = new Slots(LIMITS, TEXTS);
   const first = slots.take({ holder: "a", group: null });
   slots.take({ holder: "a", group: null });
@@ -85,7 +85,7 @@ test("a release frees the amount once", () => {
   expect([typeof take(slots, "a"), take(slots, "a"), slots.used]).toEqual(["object", "holder 2", 2]);
 });
 
-test("a permit that is over is free without a release", () => {
+test("an ended permit is free without a release", () => {
   const slots = new Slots({ max: 1, perHolder: 1, perGroup: 1 }, TEXTS);
   let isOver = false;
   slots.take({ holder: "a", group: null, isOver: () => isOver });
@@ -94,7 +94,7 @@ test("a permit that is over is free without a release", () => {
   expect([slots.used, typeof take(slots, "b")]).toEqual([0, "object"]);
 });
 
-test("amounts are summed; a first claim may exceed the holder's limit", () => {
+test("amounts are summed, and a first claim may exceed the holder's limit", () => {
   const bytes = new Slots({ max: 100, perHolder: 50, perGroup: 100 }, TEXTS);
   const claimOf = (holder: string, amount: number): Claim => ({ holder, group: null, amount });
   const large = bytes.take(claimOf("a", 80));
@@ -107,7 +107,7 @@ test("amounts are summed; a first claim may exceed the holder's limit", () => {
   expect(bytes.used).toBe(220);
 });
 
-test("a permit is contended when another holder waits for it, but not its own holder", () => {
+test("a permit is contended if another holder waits for it, but not if its own holder waits", () => {
   const slots = new Slots(LIMITS, TEXTS);
   const x = { group: "x" };
   const mine = slots.take({ holder: "a", ...x });

@@ -1,4 +1,4 @@
-/** Clients that do not read a large response, or do not finish a large request, hold only so much memory. */
+/** Clients that do not read a large response, or do not finish a large request, use a limited amount of memory. */
 import { expect, test } from "bun:test";
 import { connect, type Socket } from "node:net";
 import { Type } from "@sinclair/typebox";
@@ -11,7 +11,7 @@ const BODY_BYTES = 6 * MIB;
 const READERS = 100;
 
 function largeRoutes() {
-  // Made for every request, like a list of rows.
+  // Builds the body for each request, like a list of rows.
   const make = () => Array.from({ length: BODY_BYTES / 1024 }, (_, n) => `${n}`.padEnd(1024, "x"));
   return [
     probe("GET", "/api/v1/large", () => data(make())),
@@ -20,7 +20,7 @@ function largeRoutes() {
   ];
 }
 
-/** Sends a request and reads nothing of the response. */
+/** Sends a request without reading the response. */
 async function ask({ port }: ListeningApp, headers: string): Promise<Socket> {
   const socket = connect(port, "127.0.0.1");
   socket.on("error", () => {});
@@ -39,7 +39,7 @@ function statuses({ app }: ListeningApp): number[] {
   return app.logLines.filter(({ route }) => route === "/api/v1/large").map(({ status }) => Number(status));
 }
 
-test("100 readers that do not read hold little memory, and others are served", async () => {
+test("100 clients that do not read use little memory, and other clients are served", async () => {
   await using server = await openListeningApp({ routes: largeRoutes() });
   const other = await server.app.make.person();
   expect((await (await get(server, "/large", other.key)).arrayBuffer()).byteLength).toBeGreaterThan(
@@ -51,12 +51,12 @@ test("100 readers that do not read hold little memory, and others are served", a
   while (sockets.length < READERS) {
     sockets.push(...(await Promise.all(Array.from({ length: READERS / 10 }, () => ask(server, "")))));
     await waitFor(() => statuses(server).length === sockets.length + 1);
-    // What the test's allocator keeps is taken again by the next ones.
+    // Frees the test's own memory, so that the next requests reuse it.
     Bun.gc(true);
   }
-  // Without a limit it would be 100 times the body.
+  // Without a limit, the growth would be 100 times the body.
   expect(process.memoryUsage.rss() - before).toBeLessThan((READERS * BODY_BYTES) / 3);
-  // The share of one address is one response.
+  // One address may hold one large response at a time.
   expect(statuses(server).filter((status) => status === 429)).toHaveLength(READERS - 1);
   expect((await get(server, "/small", other.key)).status).toBe(200);
   const large = await get(server, "/large", other.key);
@@ -72,7 +72,7 @@ test("100 readers that do not read hold little memory, and others are served", a
   expect(again).toBe(true);
 });
 
-test("all readers together have a limit, and the error says what to do", async () => {
+test("all readers together have a limit, and the error suggests what to do", async () => {
   await using server = await openListeningApp({ routes: largeRoutes() });
   const people = await Promise.all(Array.from({ length: 7 }, () => server.app.make.person()));
   const sockets: Socket[] = [];
@@ -97,7 +97,7 @@ test("all readers together have a limit, and the error says what to do", async (
   const headers = { authorization: `Bearer ${sixth}`, "accept-encoding": "gzip" };
   expect((await fetch(`${server.origin}/api/v1/large`, { headers })).status).toBe(200);
   expect((await get(server, "/large", seventh, "HEAD")).status).toBe(200);
-  // The response to a write is always sent, however full the budget is.
+  // The response to a write is always sent, even if the budget is used up.
   const written = await get(server, "/large", seventh, "POST");
   expect([written.status, (await written.arrayBuffer()).byteLength > BODY_BYTES]).toEqual([200, true]);
   const { registry } = server.app.deps.metrics;
@@ -113,7 +113,10 @@ const STORE = probe("POST", "/api/v1/store", () => data("stored"), {
   body: Type.Object({ text: Type.String() }, { additionalProperties: false }),
 });
 
-/** Sends the beginning of a large body, and keeps the connection. `answer` is what the server has sent so far. */
+/**
+ * Sends the beginning of a large body and keeps the connection open. `answer` returns the bytes received from the
+ * server so far.
+ */
 async function withhold({ port }: ListeningApp, bytes: number, localAddress = "127.0.0.1") {
   const socket = connect({ port, host: "127.0.0.1", localAddress });
   let answer = "";
@@ -136,12 +139,12 @@ function post({ origin }: ListeningApp, text: string, key?: string): Promise<Res
 
 const LARGE = "x".repeat(100_000);
 
-test("large bodies that are not sent whole hold little memory, and others are served", async () => {
+test("large incomplete bodies use little memory, and other clients are served", async () => {
   await using server = await openListeningApp({ routes: [STORE] });
   const { app } = server;
   const withheld = await Promise.all(Array.from({ length: 30 }, () => withhold(server, MIB - 100)));
   const refused = () => withheld.map(({ answer }) => answer()).filter((text) => text.includes(" 429 "));
-  // The share of one address is eight bodies.
+  // One address may hold eight large bodies at a time.
   await waitFor(() => refused().length === 22);
   expect(refused()[0]).toContain("8 MiB of your large requests are under way");
   expect(refused()[0]).toMatch(/retry-after: \d/i);
@@ -169,7 +172,7 @@ test("strangers with many addresses leave most of the memory to users", async ()
   for (const { socket } of withheld) socket.destroy();
 });
 
-test("a body counts as large only when much of it has come", async () => {
+test("a body counts as large only when much of it has arrived", async () => {
   await using server = await openListeningApp({ routes: [STORE] });
   const withheld = await Promise.all(Array.from({ length: 30 }, () => withhold(server, 60_000)));
   expect((await post(server, LARGE)).status).toBe(200);

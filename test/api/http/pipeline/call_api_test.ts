@@ -1,10 +1,10 @@
-/** What pages may call in the API of the same process. */
+/** Calls from pages to the API in the same process. */
 import { expect, test } from "bun:test";
 import { openTestApp } from "../../../helpers/http/app.ts";
 import { formTokenIn, openPage, sendForm } from "../../../helpers/pages/forms.ts";
 import { hiddenFields, openPageScene, readPage } from "../../../helpers/pages/page_scene.ts";
 
-test("no name in a page's address leads its call to another path", async () => {
+test("no name in a page's address directs its call to another path", async () => {
   await using api = await openTestApp();
   const { user, org } = await api.make.person({ role: "publisher", tier: "pro" });
   const project = await api.make.project({ orgId: org.id, ownerId: user.id });
@@ -24,7 +24,7 @@ test("no name in a page's address leads its call to another path", async () => {
   }
 });
 
-test("a refused form that is sent again, as a reload does, is refused again", async () => {
+test("a refused form that is sent again, as by a reload, is refused again", async () => {
   await using scene = await openPageScene();
   const { api, org, owner } = scene;
   await api.make.project({ orgId: org.id, ownerId: owner.user.id, name: "Checkout", slug: "checkout" });

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { openTestApp, type TestApp } from "../../../helpers/http/app.ts";
 
 const ORIGIN = { origin: "https://other.example" };
-/** Routes for programs; the others are for people and operators. */
+/** Routes for programs. All other routes are for people and operators. */
 const FOR_PROGRAMS = /^\/(?:api\/v1|schemas)\/|^\/swagger\/json$/;
 
 let app: TestApp;
@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => app[Symbol.asyncDispose]());
 
-/** GET routes, by whether pages of other origins may read them. */
+/** Lists the GET routes that pages of other origins may read, and those that they may not read. */
 function listReads(): { open: string[]; closed: string[] } {
   const open: string[] = [];
   const closed: string[] = [];
@@ -33,7 +33,7 @@ const preflight = (path: string, requested: string, headers: Record<string, stri
     headers: { ...ORIGIN, "access-control-request-method": requested, ...headers },
   });
 
-test("pages of other origins can read only what needs no credential, whatever the status", async () => {
+test("pages of other origins can read only responses that need no credential, with any status", async () => {
   const { open, closed } = listReads();
   expect(open).toContain("/api/v1/models");
   expect(open).toContain("/swagger/json");
@@ -54,7 +54,7 @@ test("pages of other origins can read only what needs no credential, whatever th
   }
 });
 
-test("not modified, not found and rate limited can be read too", async () => {
+test("pages of other origins can also read 304, 404 and 429", async () => {
   await using limited = await openTestApp({ config: { rateLimitAnonymousPerMinute: 3 } });
   const read = async (path: string, headers: Record<string, string> = {}) => {
     const response = await limited.request(path, { headers: { ...ORIGIN, ...headers } });
@@ -74,7 +74,7 @@ test("not modified, not found and rate limited can be read too", async () => {
   ]);
 });
 
-test("a preflight request for a read is 204 and allows every header but Authorization", async () => {
+test("a preflight request for a read returns 204 and allows every header but Authorization", async () => {
   for (const requested of ["GET", "HEAD"]) {
     const response = await preflight("/api/v1/models?limit=1", requested, {
       "access-control-request-headers": "if-none-match,x-request-id",
@@ -92,7 +92,7 @@ test("a preflight request for a read is 204 and allows every header but Authoriz
   }
 });
 
-test("a preflight request for a write, or for what needs a credential, is refused", async () => {
+test("a preflight request for a write or for a read with a credential is refused", async () => {
   for (const [path, requested, status] of [
     ["/api/v1/models/cost", "POST", 405],
     ["/api/v1/definitions/agent/x", "PUT", 405],
@@ -109,7 +109,7 @@ test("a preflight request for a write, or for what needs a credential, is refuse
   expect([withKey.status, corsHeaders(withKey)]).toEqual([405, {}]);
 });
 
-test("only our own pages can read with a credential", async () => {
+test("only pages of our own origin can read with a credential", async () => {
   const { key } = await app.make.person();
   for (const headers of [
     { authorization: `Bearer ${key}` },

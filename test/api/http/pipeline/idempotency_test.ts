@@ -55,7 +55,7 @@ test("a repeated request gets the same response, and nothing is written twice", 
   expect(audited).toHaveLength(1);
 });
 
-test("a refusal is repeated too, with the id of the repeated request in header and body", async () => {
+test("a refusal is replayed with the id of the repeated request in its header and body", async () => {
   await using app = await openTestApp();
   const { key } = await app.make.person();
   const first = await post(app, DEFINITION, { key, body: { yaml: "agent: 1" } });
@@ -97,7 +97,7 @@ test("the same key with another path, query, organization or body is rejected", 
   expect(await countDefinitions(app)).toBe(1);
 });
 
-test("keys of two users are independent, keys of one user's credentials are not", async () => {
+test("keys of two users are independent, and keys of one user's credentials are shared", async () => {
   await using app = await openTestApp();
   const first = await app.make.person();
   const second = await app.make.person();
@@ -110,7 +110,7 @@ test("keys of two users are independent, keys of one user's credentials are not"
   expect(await post(app, DEFINITION, { key: secondKey.key, body: BODY })).toMatchObject({ isReplayed: true });
 });
 
-test("a kept response is for members only, and needs the role of its time", async () => {
+test("a stored response is only for members with the role that the request required", async () => {
   await using app = await openTestApp();
   const { key, user } = await app.make.person();
   const org = await app.make.org();
@@ -133,7 +133,7 @@ test("a kept response is for members only, and needs the role of its time", asyn
   });
 });
 
-test("a credential with other rights does not get the response", async () => {
+test("a credential with other permissions does not get the response", async () => {
   await using app = await openTestApp();
   const { key, user, org } = await app.make.person();
   expect(await post(app, DEFINITION, { key, body: BODY })).toMatchObject({ status: 201 });
@@ -147,7 +147,7 @@ test("a credential with other rights does not get the response", async () => {
   }
 });
 
-test("if many requests come at once, one is carried out", async () => {
+test("of many concurrent requests, one is carried out", async () => {
   await using app = await openTestApp();
   const admin = await makePlatformAdmin(app);
   const person = await app.make.person();
@@ -165,7 +165,7 @@ test("if many requests come at once, one is carried out", async () => {
   expect(await app.db.sql`select from definition_executions`).toHaveLength(1);
 });
 
-test("a response with a secret is not stored; a repeated request gets the id of the result", async () => {
+test("a response with a secret is not stored, and a repeated request gets the id of the result", async () => {
   await using app = await openTestApp();
   const account = await makeAccount(app);
   const { sessionToken } = await signIn(app, account);
@@ -191,7 +191,7 @@ test("a response with a secret is not stored; a repeated request gets the id of 
   expect(kept.map(({ text }) => text).join("\n")).not.toMatch(/ul[rs]_/);
 });
 
-test("nothing that is kept depends on a password", async () => {
+test("no stored data depends on a password", async () => {
   await using app = await openTestApp();
   const account = await makeAccount(app);
   const { sessionToken } = await signIn(app, account);
@@ -215,12 +215,12 @@ test("nothing that is kept depends on a password", async () => {
     ["change", null],
     ["sign-in", null],
   ]);
-  // A stored 204 would claim that this is the password now.
+  // A replayed 204 would imply that the account has this password now.
   expect((await change("eight quiet lamps at noon")).status).toBe(409);
   expect(await readKept()).toEqual(kept);
 });
 
-test("a refused password is not kept: a retry with another one is carried out", async () => {
+test("a refused password is not stored, and a retry with another password is carried out", async () => {
   await using app = await openTestApp();
   const account = await makeAccount(app);
   const { sessionToken } = await signIn(app, account);
@@ -244,7 +244,7 @@ test("a refused password is not kept: a retry with another one is carried out", 
   expect(await setEmail("seven quiet lamps at noon")).toEqual([202, null]);
 });
 
-test("a rate limit and a failure are not kept", async () => {
+test("rate limits and failures are not stored", async () => {
   await using app = await openTestApp({ config: { exportJobsPerHour: 1 } });
   const { key, org } = await app.make.person();
   const path = "/api/v1/export/jobs";
@@ -268,7 +268,7 @@ test("a rate limit and a failure are not kept", async () => {
   });
 });
 
-test("that a second factor is required is not kept: a retry comes after it was used", async () => {
+test("a requirement of a second factor is not stored, so a retry works after the factor was used", async () => {
   const clock = new Clock();
   await using app = await openTestApp({ now: clock.now });
   const { key } = await withTotp(app, clock, await makeAccount(app));
@@ -282,7 +282,7 @@ test("that a second factor is required is not kept: a retry comes after it was u
   });
 });
 
-test("a key is valid for 24 hours, and deleted after that", async () => {
+test("a key is valid for 24 hours and then deleted", async () => {
   await using app = await openTestApp();
   const { key } = await app.make.person();
   const count = async () => (await app.db.sql`select from idempotency_keys`).length;
@@ -309,7 +309,7 @@ test("an invalid key is rejected before anything is written", async () => {
   ).toMatchObject({ status: 201 });
 });
 
-test("large responses are kept up to 100 MB of a caller; beyond, a repeated request learns what was written", async () => {
+test("up to 100 MB of a caller's large responses are stored, and later repeated requests learn what was written", async () => {
   await using app = await openTestApp();
   const { key, user } = await app.make.person();
   await app.db.sql`
@@ -328,7 +328,7 @@ test("large responses are kept up to 100 MB of a caller; beyond, a repeated requ
   });
 });
 
-test("responses of 10,000 keys of a caller are kept; beyond, a repeated request learns what was written", async () => {
+test("responses for 10,000 keys of a caller are stored, and later repeated requests learn what was written", async () => {
   await using app = await openTestApp();
   const { key, user } = await app.make.person();
   await app.db.sql`
@@ -343,8 +343,8 @@ test("responses of 10,000 keys of a caller are kept; beyond, a repeated request 
   expect(await countDefinitions(app)).toBe(2);
 });
 
-test("a request that was presumed dead writes nothing once a retry has taken over", async () => {
-  // Two writes of one caller wait at once.
+test("a request that was presumed dead writes nothing after a retry has taken over", async () => {
+  // The pool is large enough for two waiting writes of one caller.
   await using app = await openTestApp({ config: { databasePoolMax: 8 } });
   const { key } = await app.make.person();
   const held = Promise.withResolvers<void>();
@@ -381,7 +381,7 @@ async function startApis(app: TestApp): Promise<{ first: ApiProcess; second: Api
   };
 }
 
-test("an API killed before its write commits: a retry at another one writes", async () => {
+test("if an API is killed before its write commits, a retry at another one writes", async () => {
   await using app = await openTestApp();
   const { key } = await app.make.person();
   await using apis = await startApis(app);
@@ -410,7 +410,7 @@ test("an API killed before its write commits: a retry at another one writes", as
   expect(await countDefinitions(app)).toBe(1);
 });
 
-test("an API killed between its write and the response: a retry learns what was written", async () => {
+test("if an API is killed between its write and the response, a retry learns what was written", async () => {
   await using app = await openTestApp();
   const { key } = await app.make.person();
   await using apis = await startApis(app);

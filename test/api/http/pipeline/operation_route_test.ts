@@ -36,7 +36,7 @@ const createThing = operation(
     body.size === 0 ? reply(204, null) : reply(201, { data: [body.size, caller.userId] }),
 );
 
-/** Adds its results to `made`. */
+/** Adds `as` to `made` each time a text is built. */
 const listThings = (made: string[]) =>
   operation(
     {
@@ -64,7 +64,7 @@ const listThings = (made: string[]) =>
 
 const OPERATIONS = [getThing, createThing, listThings([])];
 
-test("parameters are decoded, the rest of a path with its slashes", async () => {
+test("parameters are decoded, and the rest of a path keeps its slashes", async () => {
   await using api = await openTestApp({ routes: OPERATIONS });
   const response = await api.request("/api/v1/things/big/a%2Fb/c%20d?limit=2");
   expect([response.status, await response.json()]).toEqual([
@@ -73,7 +73,7 @@ test("parameters are decoded, the rest of a path with its slashes", async () => 
   ]);
 });
 
-test("wrong parameters are 400, and a path or method without an operation is 404 or 405", async () => {
+test("invalid parameters return 400, and a path or method without an operation returns 404 or 405", async () => {
   await using api = await openTestApp({ routes: OPERATIONS });
   const paths = [
     ["/api/v1/things/bigger/x", "kind"],
@@ -104,7 +104,7 @@ test("access and body are checked before the handler is called", async () => {
   expect(await send({ size: 0 }, key)).toEqual([204, ""]);
 });
 
-test("a conditional operation responds 304 to its own tag or the text's, without making the body", async () => {
+test("a conditional operation returns 304 for its own tag or the text's tag, without building the body", async () => {
   const made: string[] = [];
   await using api = await openTestApp({ routes: [listThings(made)] });
   for (const as of ["text", "tagged", "csv"]) {
@@ -125,7 +125,7 @@ test("a conditional operation responds 304 to its own tag or the text's, without
   expect(made).toEqual(["text", "text", "tagged"]);
 });
 
-test("HEAD is GET without a body", async () => {
+test("HEAD returns GET without a body", async () => {
   await using api = await openTestApp({ routes: OPERATIONS });
   const response = await api.request("/api/v1/things?as=tagged", { method: "HEAD" });
   expect([response.status, response.headers.get("content-length"), await response.text()]).toEqual([
@@ -135,7 +135,7 @@ test("HEAD is GET without a body", async () => {
   ]);
 });
 
-test("an unchecked query is the handler's to parse, and errors that come first come first", async () => {
+test("the handler parses an unchecked query, and earlier checks report their errors first", async () => {
   const find = operation(
     {
       ...BASE,

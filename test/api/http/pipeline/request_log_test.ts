@@ -7,7 +7,7 @@ import { probeRoutes } from "../../../helpers/http/probe_routes.ts";
 import { waitFor } from "../../../helpers/wait_for.ts";
 
 describe("the log line of a request", () => {
-  test("has route, status, duration, caller, code and the route's own fields", async () => {
+  test("contains the route, status, duration, caller, code and the route's own fields", async () => {
     await using api = await openTestApp({ routes: probeRoutes() });
     const { user, key, keyId } = await api.make.person();
     await api.request("/api/v1/things/publish", { key, method: "POST", headers: { "x-request-id": "r1" } });
@@ -36,7 +36,7 @@ describe("the log line of a request", () => {
     ]);
   });
 
-  test("holds no credential, query, path value, header or body of the request", async () => {
+  test("contains no credential, query, path value, header or body of the request", async () => {
     await using api = await openTestApp({ routes: probeRoutes() });
     const { key } = await api.make.person();
     const secrets = ["path-value", "query-value", "cookie-value", "body-value", key, "ulr_unknown-key-value"];
@@ -52,7 +52,7 @@ describe("the log line of a request", () => {
   });
 });
 
-test("a request that is turned away for lack of capacity is logged as a warning, not as a failure with a stack", async () => {
+test("has level warning and no stack if a request is refused for lack of capacity", async () => {
   await using api = await openTestApp({ config: { exportStreamsMax: 1 } });
   const given = await makeExportProject(api);
   const held = await exportDataset(api, given, "issues");
@@ -67,7 +67,7 @@ test("a request that is turned away for lack of capacity is logged as a warning,
   expect(turnedAway).not.toHaveProperty("err");
 });
 
-test("polls of health and metrics are logged at debug level unless they fail", async () => {
+test("has level debug for polls of health and metrics unless they fail", async () => {
   await using api = await openTestApp({ config: { rateLimitAnonymousPerMinute: 1 } });
   for (const path of ["/health/live", "/health/ready", "/metrics", "/metrics"]) await api.request(path);
   expect(api.logLines.map(({ route, level, status }) => [route, level, status])).toEqual([
@@ -78,7 +78,7 @@ test("polls of health and metrics are logged at debug level unless they fail", a
   ]);
 });
 
-test("LOG_ADDRESSES decides how an address is logged, and the audit log keeps it whole", async () => {
+test("has the address as LOG_ADDRESSES says, while the audit log keeps the full address", async () => {
   for (const [logAddresses, address, logged] of [
     ["full", "198.51.100.7", "198.51.100.7"],
     ["network", "198.51.100.7", "198.51.100.0/24"],
@@ -89,7 +89,7 @@ test("LOG_ADDRESSES decides how an address is logged, and the audit log keeps it
     const attempt = { email: "nobody@example.com", password: "wrong password" };
     await login(api, attempt, { address });
     expect(api.logLines.map((line) => line["address"])).toEqual([logged]);
-    // The response does not wait for the entry.
+    // The response does not wait for the audit entry.
     const [entry] = await waitFor(async () => {
       const entries = await api.db.sql`select address from audit_log`;
       return entries.length > 0 ? entries : null;
@@ -99,7 +99,7 @@ test("LOG_ADDRESSES decides how an address is logged, and the audit log keeps it
 });
 
 describe("the log line of a stream", () => {
-  test("is written when the last byte is out", async () => {
+  test("is written after the last byte", async () => {
     await using api = await openTestApp({ routes: probeRoutes() });
     const response = await api.request("/api/v1/stream/whole");
     expect(api.logLines).toEqual([]);
@@ -108,7 +108,7 @@ describe("the log line of a stream", () => {
     expect(api.logLines).toMatchObject([{ level: "info", status: 200, outcome: "complete", bytes: 100 }]);
   });
 
-  test("is written when the client leaves", async () => {
+  test("is written when the client disconnects", async () => {
     await using api = await openTestApp({ routes: probeRoutes() });
     const response = await api.request("/api/v1/stream/endless");
     await response.body?.cancel();
@@ -116,7 +116,7 @@ describe("the log line of a stream", () => {
     expect(api.logLines).toMatchObject([{ level: "info", status: 200, outcome: "aborted" }]);
   });
 
-  test("says why the stream broke", async () => {
+  test("contains the reason for a broken stream", async () => {
     await using api = await openTestApp({ routes: probeRoutes() });
     const response = await api.request("/api/v1/stream/fail");
     await expect(response.text()).rejects.toThrow("the source broke");
@@ -132,14 +132,14 @@ describe("the log line of a stream", () => {
     ]);
   });
 
-  test("of HEAD is written at once", async () => {
+  test("of HEAD is written immediately", async () => {
     await using api = await openTestApp({ routes: probeRoutes() });
     await api.request("/api/v1/stream/endless", { method: "HEAD" });
     expect(api.logLines).toMatchObject([{ method: "HEAD", status: 200 }]);
   });
 });
 
-test("one request id links response, log line and audit entry", async () => {
+test("a request id links the response, the log line and the audit entry", async () => {
   await using api = await openTestApp();
   const { person } = await makeExportProject(api);
   const requestId = "story-1";

@@ -16,14 +16,14 @@ async function codeOf(response: Response): Promise<[number, string, unknown]> {
 }
 
 describe("X-Request-Id", () => {
-  test("an acceptable one is kept and appears in the error too", async () => {
+  test("is kept if acceptable, and also appears in the error", async () => {
     await using api = await openTestApp();
     const response = await api.request("/api/v1/nowhere", { headers: { "x-request-id": "a.B-9_z" } });
     expect(response.headers.get("x-request-id")).toBe("a.B-9_z");
     expect(await response.json()).toMatchObject({ error: { requestId: "a.B-9_z" } });
   });
 
-  test("any other is replaced", async () => {
+  test("is replaced if it is not acceptable", async () => {
     await using api = await openTestApp();
     for (const id of ["", "with space", "a".repeat(129), "ä", "a;b"]) {
       const response = await api.request("/health/live", { headers: { "x-request-id": id } });
@@ -33,14 +33,14 @@ describe("X-Request-Id", () => {
 });
 
 describe("routing", () => {
-  test("a trailing slash is the same resource", async () => {
+  test("a trailing slash leads to the same resource", async () => {
     await using api = await openTestApp({ routes: probeRoutes() });
     const [plain, slashed] = [await api.request("/api/v1/echo/a"), await api.request("/api/v1/echo/a/")];
     expect([plain.status, slashed.status]).toEqual([200, 200]);
     expect(await slashed.text()).toBe(await plain.text());
   });
 
-  test("%40 is the same as @, in a parameter and as part of the path", async () => {
+  test("%40 is the same as @ in a parameter and in the path", async () => {
     await using api = await openTestApp({ routes: probeRoutes() });
     const paths = ["/api/v1/@acme/things/a@1.2.3", "/api/v1/%40acme/things/a%401.2.3"];
     for (const path of paths) {
@@ -54,21 +54,21 @@ describe("routing", () => {
     expect(await response.json()).toEqual({ data: { name: "a/b ü 🦊" } });
   });
 
-  test("an unknown path is 404 with the reason route, inside and outside of /api/v1", async () => {
+  test("an unknown path returns 404 with the reason route, inside and outside of /api/v1", async () => {
     await using api = await openTestApp();
     for (const path of ["/api/v1/nowhere", "/api/v1", "/", "/api/v2/x", "/api/v1/export/datasets//"]) {
       expect(await codeOf(await api.request(path))).toEqual([404, "NOT_FOUND", { reason: "route" }]);
     }
   });
 
-  test("the answer for an unknown path says where all endpoints are listed", async () => {
+  test("the response for an unknown path links to the list of endpoints", async () => {
     await using api = await openTestApp();
     expect(await (await api.request("/api/v1/nowhere")).json()).toMatchObject({
       error: { message: "This path does not exist. GET /swagger/json lists all endpoints." },
     });
   });
 
-  test("a wrong method is 405 and Allow names the right ones", async () => {
+  test("a wrong method returns 405, and Allow lists the valid methods", async () => {
     await using api = await openTestApp({ routes: probeRoutes() });
     const cases: [string, string, string][] = [
       ["PUT", "/api/v1/things", "GET, HEAD, POST, DELETE"],
@@ -83,7 +83,7 @@ describe("routing", () => {
     }
   });
 
-  test("a URL that is no UTF-8 text, or has a NUL in it, is refused", async () => {
+  test("a URL that is not UTF-8 or contains NUL is refused", async () => {
     await using api = await openTestApp({ routes: probeRoutes() });
     for (const path of [
       "/api/v1/echo/a%2",
@@ -99,7 +99,7 @@ describe("routing", () => {
 });
 
 describe("HEAD", () => {
-  test("responds like GET, with its length and without its body", async () => {
+  test("returns the headers of GET with its length, without its body", async () => {
     await using api = await openTestApp({ routes: probeRoutes() });
     const get = await api.request("/api/v1/echo/h%C3%A9");
     const head = await api.request("/api/v1/echo/h%C3%A9", { method: "HEAD" });
@@ -109,7 +109,7 @@ describe("HEAD", () => {
     expect(await head.text()).toBe("");
   });
 
-  test("gives up a stream before it flows", async () => {
+  test("cancels a stream before its first byte", async () => {
     const streams = { cancelled: 0 };
     await using api = await openTestApp({ routes: probeRoutes({ streams }) });
     const response = await api.request("/api/v1/stream/endless", { method: "HEAD" });
@@ -150,7 +150,7 @@ describe("headers", () => {
     }
   });
 
-  test("probes, and files that pages load, are not limited", async () => {
+  test("probes and files that pages load are not limited", async () => {
     await using api = await openTestApp({ config: { rateLimitAnonymousPerMinute: 1 } });
     const files = ["/swagger/assets/start.js", "/dashboard/assets/style.css"];
     for (const path of ["/health/live", "/health/ready", ...files]) {
@@ -161,7 +161,7 @@ describe("headers", () => {
     }
   });
 
-  test("other paths than those of the API are limited by address, separately from the API", async () => {
+  test("paths outside of the API are limited by address, separately from the API", async () => {
     await using api = await openTestApp({ config: { rateLimitAnonymousPerMinute: 1 } });
     const pages = [
       ["/metrics", 200],
@@ -200,7 +200,7 @@ describe("headers", () => {
   });
 });
 
-test("a stream passes through untouched", async () => {
+test("a stream is passed through unchanged", async () => {
   await using api = await openTestApp({ routes: probeRoutes() });
   const response = await api.request("/api/v1/stream/whole");
   expect(await response.text()).toBe("123456789\n".repeat(10));

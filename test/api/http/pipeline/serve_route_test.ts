@@ -1,4 +1,4 @@
-/** Access: every row of test/helpers/http/access_table.ts × the kinds of callers. */
+/** Access rights: every row of test/helpers/http/access_table.ts, for each kind of caller. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import type { Route } from "../../../../api/http/route.ts";
 import {
@@ -36,7 +36,7 @@ function isHidden({ status, verdict }: Asked, { inOrg }: Row): boolean {
   return status === 404 || (inOrg === true && verdict === "403 ORG_ACCESS_DENIED");
 }
 
-/** The audit entries of each request. */
+/** Returns the audit actions of each request. */
 async function auditedOf(responses: readonly Asked[]) {
   const { sql } = scene.api.db;
   const ids = responses.map(({ requestId }) => requestId);
@@ -51,23 +51,23 @@ async function auditedOf(responses: readonly Asked[]) {
   ]);
 }
 
-test("every route of the app that is no page has a row, and every row is of one", () => {
+test("every route that is not a page has a row, and every row has a route", () => {
   const routes = new Set(listRoutes(({ isPage }) => !isPage));
   expect([...new Set(ACCESS_TABLE.map(({ route }) => route))].sort()).toEqual([...routes].sort());
 });
 
-/** The app's routes, in the notation of rows. */
+/** Lists the app's routes in the notation of the access table. */
 function listRoutes(condition: (route: Route) => boolean): string[] {
   return scene.api.app.routes.filter(condition).map(({ method, pattern }) => `${method} ${pattern}`);
 }
 
-/** The routes that change something. */
+/** Lists the routes that write. */
 function writingRoutes(): string[] {
   return listRoutes(({ writes }) => writes);
 }
 
 test("every route that writes has a row that names its audit entry", () => {
-  // Pages write through routes of the API.
+  // Pages write through the API's routes.
   const writing = listRoutes(({ writes, isPage }) => writes && !isPage);
   const audited = ACCESS_TABLE.filter(({ audit }) => audit !== undefined).map(({ route }) => route);
   expect(writing.length).toBeGreaterThan(15);
@@ -92,7 +92,7 @@ test("the session cookie cannot write from another site's page, on any route", a
   }
 });
 
-/** The log lines of these requests: one each. */
+/** Returns the log lines of these requests, one for each request. */
 function loggedOf(responses: readonly Asked[]) {
   const lines = Map.groupBy(scene.api.logLines, ({ requestId }) => requestId);
   return responses.map(({ caller, requestId }) => {
@@ -101,10 +101,13 @@ function loggedOf(responses: readonly Asked[]) {
   });
 }
 
-/** Emails of the scene, and names of fields for members only. */
+/** Matches the email addresses of the scene and the names of fields for members only. */
 const PRIVATE = /@example\.com|"(email|subscriptionTier|memberCount|members|platformRole)"/;
 
-/** Whether this is the table's first row of the route and its class: it is asked as all callers, further cases as some. */
+/**
+ * Whether this is the first row for its route and access class. The first row is tested with all callers, later rows
+ * with the main callers.
+ */
 function isFirst(row: Row): boolean {
   return row === ACCESS_TABLE.find(({ route, access }) => route === row.route && access === row.access);
 }
@@ -114,7 +117,7 @@ function callersOf(row: Row): readonly CallerName[] {
   return isFirst(row) ? CALLERS : MAIN_CALLERS;
 }
 
-describe("each caller gets what the table says, and leaves a line in the log and its row in the audit log:", () => {
+describe("each caller gets the response in the table, a log line and the row's audit entry:", () => {
   for (const row of ACCESS_TABLE) {
     test(titleOf(row), async () => {
       const callers = callersOf(row);
@@ -137,7 +140,7 @@ describe("each caller gets what the table says, and leaves a line in the log and
   }
 });
 
-describe("HEAD is refused to whom GET is:", () => {
+describe("HEAD is refused to the same callers as GET:", () => {
   for (const row of ACCESS_TABLE.filter((row) => row.route.startsWith("GET") && isFirst(row))) {
     test(titleOf(row), async () => {
       const responses = await askAll(scene, row, { callers: FEW_CALLERS, method: "HEAD" });

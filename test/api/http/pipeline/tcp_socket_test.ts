@@ -3,7 +3,7 @@ import { connect, createServer, type Socket } from "node:net";
 import { TcpSocket } from "../../../../api/http/pipeline/tcp_socket.ts";
 import { waitFor } from "../../../helpers/wait_for.ts";
 
-/** Both ends of a connection of this process. */
+/** Opens a connection within this process. Returns both ends. */
 async function openConnection(host: string) {
   const accepted = Promise.withResolvers<Socket>();
   const server = createServer((socket) => accepted.resolve(socket)).listen(0, host);
@@ -37,7 +37,7 @@ test.each(["127.0.0.1", "::1"])("TcpSocket counts what the client of %s has rece
   await waitFor(() => socket.acknowledgedBytes() === before + 100_000);
 });
 
-test("TcpSocket resets a connection whose client does not read, when it is closed", async () => {
+test("TcpSocket resets the connection of a client that does not read when it is closed", async () => {
   using connection = await openConnection("127.0.0.1");
   const { ours, client, socket } = connection;
   client.pause();
@@ -50,7 +50,7 @@ test("TcpSocket resets a connection whose client does not read, when it is close
   expect((await failed.promise).code).toBe("ECONNRESET");
 });
 
-test("TcpSocket knows nothing of connections that are not this process's", () => {
+test("TcpSocket has no data about connections of other processes", () => {
   const socket = new TcpSocket({ peer: 1, local: 2 });
   socket.resetOnClose();
   expect(socket.acknowledgedBytes()).toBeNull();

@@ -1,4 +1,4 @@
-/** Sessions without a second factor see nothing of an organization that requires one, wherever they look. */
+/** Sessions without a second factor see no private data of an organization that requires one, on any route. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { agentYaml, ask, makeDefinition, publishAgent } from "../../../helpers/definitions/definitions.ts";
 import { jobOf, postJob } from "../../../helpers/exports/export_job.ts";
@@ -23,11 +23,11 @@ async function setRequired(
   await db.sql`update organizations set require_second_factor = ${isRequired} where id = ${id}`;
 }
 
-/** The scene with a session of the owner in place of the owner's key. */
+/** Returns the scene with a session of the owner instead of the owner's key. */
 function asOwner(columns: object): AccessScene {
   const { user, org } = scene.placeOf("owner").owner;
   const owner = async () => {
-    // Rows prepare what they need while the organization is open.
+    // Rows create their resources while the organization requires no second factor.
     await setRequired(scene.api, org, false);
     const { token } = await scene.api.make.session({ userId: user.id, ...columns });
     return { userId: user.id, key: token };
@@ -35,7 +35,7 @@ function asOwner(columns: object): AccessScene {
   return { ...scene, callers: { ...scene.callers, owner } };
 }
 
-/** Closes the organization once the row's resource exists. */
+/** Requires a second factor in the organization once the row's resource exists. */
 function closing(row: Row): Row {
   return {
     ...row,
@@ -47,13 +47,13 @@ function closing(row: Row): Row {
   };
 }
 
-/** What members get and strangers do not. */
+/** The rows that members may access and strangers may not. */
 const MEMBER_ROWS = ACCESS_TABLE.filter(
   ({ access, ok }) =>
     expectedOf(access, "outsider", ok) !== String(ok) && expectedOf(access, "owner", ok) === String(ok),
 );
 
-test("on every route that only members may call, the owner without a factor gets nothing, and with one all", async () => {
+test("on every route for members only, an owner gets nothing without a factor and everything with one", async () => {
   expect(MEMBER_ROWS.length).toBeGreaterThan(50);
   for (const row of MEMBER_ROWS) {
     const title = `${row.route} ${row.about ?? ""}`;
@@ -91,7 +91,7 @@ async function namesIn(api: TestApp, key: string): Promise<string[]> {
   return data.definitions.map(({ name }) => name).toSorted();
 }
 
-test("lists and lookups without an organization leave its private things out", async () => {
+test("lists and lookups without an organization omit its private data", async () => {
   await using place = await openPlace();
   const { api, person, unproven, proven } = place;
   expect(await namesIn(api, unproven)).toEqual(["open"]);
@@ -106,11 +106,11 @@ test("lists and lookups without an organization leave its private things out", a
   };
   const { id } = await jobOf(await postJob(api, person));
   await api.request(`/api/v1/export/jobs/${id}/cancel`, { method: "POST", key: person.key });
-  // The public definition is an event for everyone, the canceled export one for members.
+  // The event of the public definition is for everyone. The event of the canceled export is for members.
   expect([await events(unproven), await events(proven)]).toEqual([1, 2]);
 });
 
-test("its members see in their settings that it needs a second factor, and nothing else of it", async () => {
+test("its members see in their settings only that it requires a second factor", async () => {
   await using place = await openPlace();
   const { api, person, unproven, proven } = place;
   const read = async (path: string, key: string) => (await api.request(`/api/v1${path}`, { key })).json();
@@ -132,7 +132,7 @@ test("its members see in their settings that it needs a second factor, and nothi
   });
 });
 
-test("a stored response is not repeated to a session without a factor", async () => {
+test("a stored response is not replayed to a session without a factor", async () => {
   await using place = await openPlace();
   const { api, person, unproven, proven } = place;
   const post = (key: string) =>
@@ -146,7 +146,7 @@ test("a stored response is not repeated to a session without a factor", async ()
   expect((await post(unproven)).status).toBe(422);
 });
 
-test("a stored response is not repeated to its session once the organization requires a factor", async () => {
+test("a stored response is not replayed to its session once the organization requires a factor", async () => {
   await using place = await openPlace();
   const { api, person, unproven } = place;
   const { org } = person;

@@ -9,7 +9,7 @@ import { loadBundledCatalog } from "../../../helpers/models/catalog.ts";
 const LONG = { data: Array.from({ length: 500 }, (_, n) => ({ name: `entry ${n}`, text: "a text, ü" })) };
 const SHORT = { data: "short" };
 
-/** Responses with and without a tag, long and short. */
+/** Returns routes with long and short responses, with and without an ETag. */
 function textRoutes() {
   const text = (value: object) => reply(200, jsonText(JSON.stringify(value)));
   const tagged = { conditional: true } as const;
@@ -23,14 +23,14 @@ function textRoutes() {
 }
 
 async function get(app: TestApp, path: string, headers: Record<string, string> = {}, method = "GET") {
-  // Not with `request`, which reads JSON to check it.
+  // Does not use `app.request`, which reads the JSON to check it.
   const request = testRequest(`http://localhost/api/v1${path}`, { method, headers });
   const response = await app.app.handle(request, "192.0.2.1");
   return { status: response.status, headers: response.headers, body: Buffer.from(await response.bytes()) };
 }
 
-describe("an answer", () => {
-  test("is compressed as the client prefers, and says so", async () => {
+describe("a response", () => {
+  test("uses the client's preferred encoding and names it", async () => {
     await using app = await openTestApp({ routes: textRoutes() });
     const plain = Buffer.from(JSON.stringify(LONG));
     for (const [accepted, encoding, decode] of [
@@ -63,7 +63,7 @@ describe("an answer", () => {
     }
   });
 
-  test("of a write is compressed too, and a short one is not", async () => {
+  test("to a write is compressed too, and a short one is not", async () => {
     await using app = await openTestApp({ routes: textRoutes() });
     const { key } = await app.make.person();
     const headers = { "accept-encoding": "gzip" };
@@ -79,7 +79,7 @@ describe("an answer", () => {
     ]);
   });
 
-  test("has a strong tag of its own in each encoding, and 304 for that one only", async () => {
+  test("has a separate strong tag in each encoding, and returns 304 for that tag only", async () => {
     await using app = await openTestApp({ routes: textRoutes() });
     const accepted = ["identity", "gzip", "zstd"];
     const tags: string[] = [];
@@ -122,7 +122,7 @@ describe("an answer", () => {
   });
 });
 
-test("a response is compressed once, whatever the Host header and the form of the path", async () => {
+test("a response is compressed once for any Host header and any form of the path", async () => {
   await using app = await openTestApp({ routes: textRoutes() });
   const set = spyOn(LRUCache.prototype, "set");
   try {
@@ -144,7 +144,7 @@ test("a response is compressed once, whatever the Host header and the form of th
   }
 });
 
-test("lists of the model catalog are compressed, JSON and CSV, the first time and again", async () => {
+test("lists of the model catalog are compressed as JSON and CSV, on the first and later requests", async () => {
   await using app = await openTestApp();
   await loadBundledCatalog(app.db.sql);
   for (const query of ["?limit=200", "?limit=200&offset=200", "?format=csv"]) {

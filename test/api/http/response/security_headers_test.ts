@@ -13,7 +13,7 @@ async function headersOf(api: TestApp, path: string, options = {}): Promise<Head
 }
 
 describe("security headers", () => {
-  test("let responses other than pages load nothing, whatever their type and status", async () => {
+  test("keep responses other than pages from loading anything, with any type and status", async () => {
     await using api = await openTestApp();
     const { key } = await api.make.person();
     for (const [path, options] of [
@@ -33,7 +33,7 @@ describe("security headers", () => {
     }
   });
 
-  test("keep pages to themselves, and from the devices of the machine", async () => {
+  test("isolate pages from other pages and from the machine's devices", async () => {
     await using api = await openTestApp();
     for (const path of PAGES) {
       const headers = await headersOf(api, path);
@@ -44,7 +44,7 @@ describe("security headers", () => {
     }
   });
 
-  test("tell browsers to stay with https where PUBLIC_URL is https, and only there", async () => {
+  test("make browsers use https only if PUBLIC_URL uses https", async () => {
     await using plain = await openTestApp();
     await using secure = await openTestApp({ config: { publicUrl: "https://ulr.example" } });
     for (const path of [...PAGES, "/api/v1/models", "/api/v1/nowhere", "/health/live"]) {

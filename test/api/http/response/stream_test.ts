@@ -8,7 +8,7 @@ import {
   type StreamWatch,
 } from "../../../../api/http/response/stream.ts";
 
-/** Endless chunks, and whether their generator was closed. */
+/** Returns endless chunks, and whether their generator was closed. */
 function openChunks() {
   const state = { isReturned: false };
   async function* generate(): AsyncGenerator<Uint8Array, void, void> {
@@ -21,7 +21,7 @@ function openChunks() {
   return { chunks: generate(), state };
 }
 
-/** Rules that end nothing during a test, except these. */
+/** Returns rules that never end a stream during a test, except for the given rules. */
 function watchOf(rules: Partial<StreamRules> = {}, more: Partial<StreamWatch> = {}): StreamWatch {
   return {
     rules: {
@@ -38,7 +38,7 @@ function watchOf(rules: Partial<StreamRules> = {}, more: Partial<StreamWatch> = 
   };
 }
 
-/** The dependencies of a stream; nothing happens to the connection. */
+/** Returns the dependencies of a stream. Its connection does nothing. */
 function optionsOf(given: Partial<ResponseStreamOptions> = {}): ResponseStreamOptions {
   return {
     abort: new AbortController(),
@@ -50,7 +50,7 @@ function optionsOf(given: Partial<ResponseStreamOptions> = {}): ResponseStreamOp
   };
 }
 
-/** A stream whose reader takes a single chunk, and how it ends. */
+/** Opens a stream whose reader takes a single chunk. Returns the reader and the outcome. */
 function openStalled(watch: StreamWatch) {
   const { chunks, state } = openChunks();
   const abort = new AbortController();
@@ -73,7 +73,7 @@ test("responseStream() cuts off a stream at the end of its maximum lifetime", as
   await expect(reader.read()).rejects.toThrow("lasted_too_long");
 });
 
-test("responseStream() cuts off a slow reader once others are refused, and not before", async () => {
+test("responseStream() cuts off a slow reader once other callers are refused, and not before", async () => {
   const texts = { holder: () => "holder", all: () => "all" };
   const slots = new Slots({ max: 1, perHolder: 1, perGroup: 1 }, texts);
   const taken = slots.take({ holder: "slow", group: null });
@@ -82,7 +82,7 @@ test("responseStream() cuts off a slow reader once others are refused, and not b
     ...taken,
     isContended(withinMs: number) {
       looks.count += 1;
-      // Others arrive after the reader has been slow for a while, and retry because the window is short.
+      // Another caller arrives after the reader has been slow for a while. It retries, because the window is short.
       if (looks.count >= 30) expect(() => slots.take({ holder: "other", group: null })).toThrow("all");
       return taken.isContended(withinMs);
     },
@@ -115,7 +115,7 @@ test("responseStream() is never more than one chunk ahead of its reader", async 
   await reader.cancel();
 });
 
-test("responseStream() sends the first chunk, and ends the source when the stream is canceled", async () => {
+test("responseStream() sends the first chunk, and ends the source if the stream is canceled", async () => {
   for (const reads of [0, 1]) {
     const { chunks, state } = openChunks();
     const first = await chunks.next();
@@ -126,7 +126,7 @@ test("responseStream() sends the first chunk, and ends the source when the strea
   }
 });
 
-test("responseStream() calls onSourceEnd and then onEnd once, after its chunks were returned", async () => {
+test("responseStream() calls onSourceEnd and then onEnd once, after its chunks", async () => {
   const { chunks, state } = openChunks();
   const outcomes: (StreamOutcome | "source")[] = [];
   const options = optionsOf({
@@ -143,7 +143,7 @@ test("responseStream() calls onSourceEnd and then onEnd once, after its chunks w
   expect(outcomes).toEqual(["source", { outcome: "aborted" }]);
 });
 
-test("responseStream() is complete when its last bytes are sent, and aborted if the client leaves before", async () => {
+test("responseStream() is complete when its last bytes are sent, and aborted if the client disconnects before", async () => {
   for (const [isSent, outcome] of [
     [true, "complete"],
     [false, "aborted"],
@@ -164,7 +164,7 @@ test("responseStream() is complete when its last bytes are sent, and aborted if 
       },
     });
     await new Response(responseStream(generate(), options)).arrayBuffer();
-    // The stream's resources are released before the client has everything.
+    // The stream's resources are released before the client has received all bytes.
     await released.promise;
     expect(isEnded).toBe(false);
     over.resolve(isSent);

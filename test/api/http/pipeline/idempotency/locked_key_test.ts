@@ -1,4 +1,4 @@
-/** Repeated requests while a transaction holds the row of their key. */
+/** Repeated requests while a transaction locks the row of their key. */
 import { expect, test } from "bun:test";
 import type { Pool } from "../../../../../sql/connection/pool.ts";
 import { publishAgent } from "../../../../helpers/definitions/definitions.ts";
@@ -15,7 +15,7 @@ interface Outcome {
 
 const IN_PROGRESS = { status: 409, isReplayed: false, code: "IDEMPOTENCY_IN_PROGRESS" };
 
-/** Publishes a definition. The function records its execution, always with the same idempotency key. */
+/** Publishes a definition. Returns a function that records an execution, always with the same idempotency key. */
 async function openRecorder(app: TestApp): Promise<() => Promise<Outcome>> {
   const { key } = await makePlatformAdmin(app);
   await publishAgent(app, await app.make.person(), { name: "reviewer", visibility: "public" });
@@ -32,7 +32,7 @@ async function openRecorder(app: TestApp): Promise<() => Promise<Outcome>> {
   };
 }
 
-/** Runs the statement, and the task before its transaction ends. */
+/** Runs the statement in a transaction, and runs the task before the transaction ends. */
 async function during<Result>(sql: Pool, statement: string, task: () => Promise<Result>): Promise<Result> {
   const { result } = await sql.begin(async (tx) => {
     await tx.unsafe(statement);
@@ -41,10 +41,10 @@ async function during<Result>(sql: Pool, statement: string, task: () => Promise<
   return result;
 }
 
-test("while the first request's write waits, a repeated one is in progress and waits for nothing", async () => {
+test("a request repeated while the first one's write waits returns that it is in progress, without waiting", async () => {
   await using app = await openTestApp();
   const record = await openRecorder(app);
-  // In an object: otherwise the lock would last until the first request has ended.
+  // The object keeps the promise from being awaited while the table is locked.
   const { first } = await during(app.db.owner, "lock table definition_executions in share mode", async () => {
     const first = record();
     await waitFor(async () => (await listWaiting(app.db.admin, "definition_executions")).length > 0);
@@ -56,7 +56,7 @@ test("while the first request's write waits, a repeated one is in progress and w
   expect(await app.db.sql`select from definition_executions`).toHaveLength(1);
 });
 
-/** Makes the key that of a request that died before it wrote anything. */
+/** Changes the row of the key as if its request had crashed before it wrote anything. */
 async function abandonKey({ db }: TestApp): Promise<void> {
   await db.sql`delete from definition_executions`;
   await db.sql`
@@ -65,7 +65,7 @@ async function abandonKey({ db }: TestApp): Promise<void> {
       status = null, headers = null, body = null`;
 }
 
-test("a key whose time is over is not taken from a write that still runs", async () => {
+test("an expired key is not taken from a write that is still running", async () => {
   await using app = await openTestApp();
   const record = await openRecorder(app);
   await record();
@@ -77,7 +77,7 @@ test("a key whose time is over is not taken from a write that still runs", async
   expect(await app.db.sql`select from definition_executions`).toHaveLength(0);
 });
 
-test("of many requests that would take over a key, one is carried out", async () => {
+test("of many requests that could take over a key, one is carried out", async () => {
   await using app = await openTestApp();
   const record = await openRecorder(app);
   await record();
@@ -89,7 +89,7 @@ test("of many requests that would take over a key, one is carried out", async ()
   expect(await app.db.sql`select from definition_executions`).toHaveLength(1);
 });
 
-test("a key that is being deleted is in progress, and free once it is gone", async () => {
+test("a key that is being deleted is in progress, and free after the deletion", async () => {
   await using app = await openTestApp();
   const record = await openRecorder(app);
   await record();

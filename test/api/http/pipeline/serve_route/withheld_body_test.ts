@@ -9,7 +9,7 @@ import { WEBHOOK_BODY } from "../../../../helpers/webhooks/call_webhooks.ts";
 const LONG_AGO = "2026-01-01T00:00:00.000Z";
 
 interface Withheld {
-  /** Sends the body, and returns the whole response. */
+  /** Sends the body and returns the whole response. */
   finish(): Promise<string>;
 }
 
@@ -19,7 +19,7 @@ interface Post {
   body: string;
 }
 
-/** Sends the headers of a POST. Resolves when the service has looked up its credential, over a second ago. */
+/** Sends the headers of a POST. Resolves more than a second after the service has looked up the credential. */
 async function withhold({ app, port }: ListeningApp, { path, headers, body }: Post): Promise<Withheld> {
   const lastUses = () => app.db.sql`
     select from (select last_used_at from sessions union all select last_used_at from api_keys) as credentials
@@ -60,7 +60,7 @@ function newKeyPost(token: string): Post {
   return { path: "/api/v1/auth/keys", headers, body: JSON.stringify({ name: "kept" }) };
 }
 
-test("a session that ends while a request withholds its body makes no key", async () => {
+test("a session that ends before a request's body arrives creates no key", async () => {
   await using server = await openListeningApp();
   const { app } = server;
   const user = await makeAccount(app);
@@ -76,7 +76,7 @@ test("a session that ends while a request withholds its body makes no key", asyn
   expect(await app.db.sql`select from api_keys`).toHaveLength(0);
 });
 
-test("a user who is disabled while a request withholds its body makes no webhook", async () => {
+test("a user who is disabled before a request's body arrives creates no webhook", async () => {
   await using server = await openListeningApp();
   const { app } = server;
   const { user, org, key } = await app.make.person();
@@ -84,7 +84,7 @@ test("a user who is disabled while a request withholds its body makes no webhook
   const headers = [`Authorization: Bearer ${key}`, "Content-Type: application/json"];
   const path = `/api/v1/orgs/${org.slug}/webhooks`;
   const request = await withhold(server, { path, headers, body: JSON.stringify(WEBHOOK_BODY) });
-  // As by a command, in another process: this one notices when it looks the credential up again.
+  // A command in another process would make this change. The API notices it at the next lookup of the credential.
   await app.db.sql`update users set disabled_at = now() where id = ${user.id}`;
   expect(await request.finish()).toStartWith("HTTP/1.1 401 ");
   expect(await app.db.sql`select from webhooks`).toHaveLength(0);
@@ -113,7 +113,7 @@ test("a form whose session ends before its body arrives leads to the sign-in pag
   expect(await app.db.sql`select from api_keys`).toHaveLength(0);
 });
 
-test("a live credential writes after any delay, and the request counts once", async () => {
+test("a valid credential can write after any delay, and the request counts once", async () => {
   await using server = await openListeningApp({ config: { rateLimitUserPerMinute: 100 } });
   const { app } = server;
   const user = await makeAccount(app);

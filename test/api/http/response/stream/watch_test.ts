@@ -4,7 +4,7 @@ import { ReaderPace, STREAM_RULES } from "../../../../../api/http/response/strea
 const KIB = 1024;
 const RULE = { slowWindowMs: 60_000, minBytesPerSecond: 16 * KIB, socketBytes: 0 };
 
-/** Offers chunks that take `makesMs` to make to a reader that takes `takesMs` for each; returns the time. */
+/** Offers chunks to a reader. A chunk takes `makesMs` to make and `takesMs` to read. Returns the end time. */
 function read(
   pace: ReaderPace,
   { from = 0, chunks = 1, bytes = 64 * KIB, takesMs = 0, makesMs = 0 },
@@ -19,10 +19,12 @@ function read(
   return now;
 }
 
-/** Seconds without a byte, and the KiB read at once after them. */
+/** Pairs of the seconds without a byte and the KiB that are then read at once. */
 type Bursts = readonly (readonly [waitSeconds: number, kibibytes: number])[];
 
-/** The seconds after which a reader of these bursts counts as slow; null if it never does. Checked every 5 s. */
+/**
+ * Returns the seconds after which a reader of these bursts counts as slow, or null if it never does. Checks every 5 s.
+ */
 function slowAfter(bursts: Bursts): number | null {
   const pace = new ReaderPace(STREAM_RULES);
   let now = 0;
@@ -42,7 +44,7 @@ function repeat(times: number, burst: Bursts[number]): Bursts {
   return Array.from({ length: times }, () => burst);
 }
 
-test("a reader that takes nothing is slow when it is a window behind", () => {
+test("a reader that takes nothing is slow after one window", () => {
   const pace = new ReaderPace(RULE);
   const now = read(pace, { chunks: 100, takesMs: 10 });
   pace.offered(64 * KIB, now);
@@ -56,7 +58,7 @@ test("a reader of one chunk in nine minutes is slow, whatever it took before", (
   expect(pace.isSlow(now + 61_000)).toBe(true);
 });
 
-test("the bound is 16 KiB/s", () => {
+test("the minimum rate is 16 KiB/s", () => {
   for (const [takesMs, isSlow] of [
     [3_900, false],
     [4_100, true],
@@ -68,13 +70,13 @@ test("the bound is 16 KiB/s", () => {
   }
 });
 
-test("time in which there is nothing to take does not count", () => {
+test("time without data to read does not count", () => {
   const pace = new ReaderPace(RULE);
   const now = read(pace, { chunks: 20, bytes: KIB, takesMs: 1, makesMs: 60_000 });
   expect(pace.isSlow(now + 600_000)).toBe(false);
 });
 
-test("a reader that was slow is not when it takes enough again", () => {
+test("a slow reader is no longer slow once it reads enough", () => {
   const pace = new ReaderPace(RULE);
   const slow = read(pace, { chunks: 10, takesMs: 30_000 });
   expect(pace.isSlow(slow)).toBe(true);
@@ -101,7 +103,7 @@ test.each<[reader: string, bursts: Bursts, withinSeconds: number]>([
   ],
   ["a socket of 8 KiB/s", [[0, 4_608], ...repeat(20, [174, 1_277])], 200],
   ["curl --limit-rate 8K", [[0, 4_608], [144, 1_024], ...repeat(20, [202, 1_367])], 250],
-])("a reader of half the limit and less is slow before long: %s", (_, bursts, withinSeconds) => {
+])("a reader at half the limit or less soon becomes slow: %s", (_, bursts, withinSeconds) => {
   const seconds = slowAfter(bursts) ?? Number.POSITIVE_INFINITY;
   expect(seconds).toBeGreaterThan(60);
   expect(seconds).toBeLessThanOrEqual(withinSeconds);
