@@ -1,4 +1,4 @@
-/** Clients that break the rules of HTTP, or of time: over a real socket, byte by byte. */
+/** Clients that violate HTTP or its time limits, over a real socket, byte by byte. */
 import { describe, expect, test } from "bun:test";
 import { type ListenOptions, listen } from "../../../api/listen.ts";
 import { openTestApp, type TestApp, type TestAppOptions } from "../../helpers/http/app.ts";
@@ -23,8 +23,8 @@ async function openSlow(
 }
 
 describe("a client that is slow", () => {
-  // While it waits for the server's timeout, the next test waits for its own.
-  test.concurrent("with its headers or its body is cut off, trickling or silent, and is no failure of ours", async () => {
+  // Both slow tests wait for a timeout, so they run concurrently.
+  test.concurrent("with its headers or its body is disconnected, without an error of ours", async () => {
     await using open = await openSlow({ idleTimeoutSeconds: 4 });
     const { key } = await open.api.make.person();
     const post = (path: string) =>
@@ -36,7 +36,7 @@ describe("a client that is slow", () => {
       sendRaw(open.port, "GET / HTTP/1.1\r\nHost: x\r\nX-Slow: ", "a"),
       sendRaw(open.port, post("/api/v1/things")),
       sendRaw(open.port, post("/api/v1/things"), " "),
-      // A request that mentions an export only in its query gets no more time.
+      // A request with an export's path only in its query gets no extra time.
       sendRaw(open.port, post("/api/v1/things?of=/api/v1/export/projects/p/issues")),
     ]);
     for (const received of ended) expect(received).not.toStartWith("HTTP/1.1 2");
@@ -47,7 +47,7 @@ describe("a client that is slow", () => {
     ]);
   });
 
-  test.concurrent("is cut off after a page that has checked an export for it, but sent none", async () => {
+  test.concurrent("is disconnected after a page that checked an export but sent none", async () => {
     // Sockets are checked every four seconds, so a limit of four would leave a busy machine no time to respond.
     await using open = await openSlow({ idleTimeoutSeconds: 8 }, {});
     const { user, org } = await open.api.make.person();
@@ -63,7 +63,7 @@ describe("a client that is slow", () => {
   });
 });
 
-test.concurrent("a body that does not arrive is 408 as JSON, before the connection is closed", async () => {
+test.concurrent("a body that does not arrive returns 408 as JSON before the connection is closed", async () => {
   await using open = await openListeningApp();
   const { key } = await open.app.make.person();
   const post = (path: string, headers: string) =>
@@ -93,8 +93,8 @@ test.concurrent("a body that does not arrive is 408 as JSON, before the connecti
   );
 });
 
-describe("a request that is too much", () => {
-  test("in its URL or its headers is refused before it is read, and the service goes on", async () => {
+describe("an oversized request", () => {
+  test("is refused by its URL or headers before it is read, and the service still works", async () => {
     await using open = await openListeningApp();
     const close = "Connection: close\r\n\r\n";
     const long = "a".repeat(20_000);
@@ -112,7 +112,7 @@ describe("a request that is too much", () => {
   });
 });
 
-describe("a request that is no HTTP", () => {
+describe("a malformed request", () => {
   test("is rejected without naming the server software", async () => {
     await using open = await openListeningApp();
     const refused = [
@@ -134,7 +134,7 @@ describe("a request that is no HTTP", () => {
     expect((await fetch(`${open.origin}/health/live`)).status).toBe(200);
   });
 
-  test("but for its bytes is refused in our words", async () => {
+  test("with invalid bytes in valid HTTP gets our own error", async () => {
     await using open = await openListeningApp();
     const head = "Host: x\r\nConnection: close\r\nContent-Type: application/json\r\n";
     const surrogate = Buffer.from([0x22, 0xed, 0xa0, 0x80, 0x22]);
@@ -158,7 +158,7 @@ describe("a request that is no HTTP", () => {
 });
 
 describe("security headers", () => {
-  test("are on every answer, and a policy on every page", async () => {
+  test("are on every response, and a policy is on every page", async () => {
     await using api = await openTestApp({ config: { rateLimitAnonymousPerMinute: 10_000 } });
     for (const { pattern, method } of api.app.routes) {
       const address = pattern.replaceAll(/:\w+|\*/g, "x");
