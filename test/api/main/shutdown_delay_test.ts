@@ -1,4 +1,4 @@
-/** SHUTDOWN_DELAY_SECONDS: load balancers have time to stop using an API. */
+/** SHUTDOWN_DELAY_SECONDS gives load balancers time to stop sending requests to an API. */
 import { expect, test } from "bun:test";
 import { openTestDatabase } from "../../helpers/postgres/database.ts";
 import { createFactory } from "../../helpers/postgres/factory.ts";
@@ -6,10 +6,10 @@ import { startApi } from "../../helpers/process/api_process.ts";
 import { untilLogged } from "../../helpers/process/service_process.ts";
 import { waitFor } from "../../helpers/wait_for.ts";
 
-/** Longer than any test here: an API that exits earlier has not waited. */
+/** A delay longer than any test here. An API that exits earlier has not waited for it. */
 const ENDLESS = "300";
 
-test("after SIGTERM the API is not ready, still serves new connections, and ends them with their response", async () => {
+test("after SIGTERM the API is not ready, serves new connections, and closes them after their response", async () => {
   await using db = await openTestDatabase();
   const { key } = await createFactory(db.sql).person();
   await using api = await startApi({ DATABASE_URL: db.url, SHUTDOWN_DELAY_SECONDS: ENDLESS });
@@ -29,7 +29,7 @@ test("after SIGTERM the API is not ready, still serves new connections, and ends
   expect(await api.exited).toBe(1);
 });
 
-test("the API leaves by itself when the delay is over, without a failed request before that", async () => {
+test("the API exits by itself after the delay, without a failed request before", async () => {
   await using db = await openTestDatabase();
   await using api = await startApi({ DATABASE_URL: db.url, SHUTDOWN_DELAY_SECONDS: "1" });
   api.kill("SIGTERM");
@@ -45,7 +45,7 @@ test("the API leaves by itself when the delay is over, without a failed request 
   expect(api.output.stderr).toBe("");
 });
 
-test("Ctrl-C does not wait for load balancers", async () => {
+test("Ctrl-C skips the delay for load balancers", async () => {
   await using db = await openTestDatabase();
   await using api = await startApi({ DATABASE_URL: db.url, SHUTDOWN_DELAY_SECONDS: ENDLESS });
   api.kill("SIGINT");
