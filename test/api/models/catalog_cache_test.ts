@@ -1,4 +1,4 @@
-/** Several API processes on one database. */
+/** Several API processes that share a database. */
 import { expect, test } from "bun:test";
 import { openTestApp } from "../../helpers/http/app.ts";
 import { documentSource, makeDocument, syncFrom } from "../../helpers/models/catalog.ts";
@@ -7,10 +7,10 @@ import { startApi } from "../../helpers/process/api_process.ts";
 import { waitFor } from "../../helpers/wait_for.ts";
 
 const MODELS = 30;
-/** A page has most of them. */
+/** The page size. One page has most of the models. */
 const LIMIT = 20;
 
-/** A document with the version in every model's name. */
+/** Returns a document with the version as the name of every model. */
 function versionOf(version: number) {
   const ids = Array.from({ length: MODELS }, (_, n) => `m${String(n).padStart(3, "0")}`);
   return documentSource(
@@ -29,7 +29,7 @@ async function readPage(url: string, offset = 0): Promise<Page> {
   return { etag: response.headers.get("etag"), names: [...new Set(data.models.map(({ name }) => name))] };
 }
 
-test("every process serves a new catalog and an operator's SQL soon, and never mixes two catalogs", async () => {
+test("every process soon serves a new catalog and an operator's SQL, and never mixes two catalogs", async () => {
   await using db = await openTestDatabase();
   await syncFrom(db.sql, versionOf(1));
   const env = { DATABASE_URL: db.url, RATE_LIMIT_ANONYMOUS_PER_MINUTE: "1000000" };
@@ -58,12 +58,12 @@ test("every process serves a new catalog and an operator's SQL soon, and never m
   }
   reading.abort();
   await Promise.all(readers);
-  // In both processes a version has one ETag, and an ETag belongs to one version.
+  // Both processes send the same ETag for a version, and no ETag belongs to two versions.
   expect([...seen.values()].map((names) => [...names]).toSorted()).toEqual([["v1"], ["v2"], ["v3"], ["v4"]]);
   await expectSqlShows(db, first.url);
 });
 
-/** An operator's SQL on any catalog table shows in responses. */
+/** Expects that responses show an operator's SQL on any catalog table. */
 async function expectSqlShows({ sql }: TestDatabase, url: string): Promise<void> {
   const nameOf = async (path: string) => {
     const response = await fetch(`${url}/api/v1/models/${path}`);
@@ -97,7 +97,7 @@ test("a process serves its cached catalog while the database is down", async () 
   expect(await (await app.request("/api/v1/models?limit=1")).text()).toContain('"name":"v2"');
 });
 
-test("an empty catalog is an empty list, and /metrics shows the last sync", async () => {
+test("an empty catalog returns an empty list, and /metrics shows the last sync", async () => {
   await using app = await openTestApp();
   expect(await (await app.request("/api/v1/models")).json()).toEqual({
     data: {

@@ -37,7 +37,7 @@ test("every kind of token has its own price", () => {
   }
 });
 
-test("a kind of token without a price is an error; reasoning is output unless it has one", () => {
+test("a kind of token without a price is an error, except for reasoning, which has the output price", () => {
   const none = { inputTokens: 0, outputTokens: 0 };
   const cost = { input: 2, output: 7 };
   for (const [kind, price] of [
@@ -72,11 +72,11 @@ test("the highest tier below the context applies to all tokens", () => {
   });
   const cached = { inputTokens: 1, cacheReadTokens: 100_000, cacheWriteTokens: 100_000, outputTokens: 0 };
   expect(costOf(cost, cached).prices.contextOver).toBe(200_000);
-  // Many small requests in one item.
+  // An item may combine many small requests, so `contextTokens` selects the tier.
   expect(costOf(cost, { ...usage(MILLION), contextTokens: 8000 })).toEqual({ cost: "3", prices: BASE });
 });
 
-test("amounts are exact and have no exponent", () => {
+test("amounts are exact and are written without an exponent", () => {
   expect(costOf({ input: 0.000_000_01, output: 0 }, { inputTokens: 1, outputTokens: 0 }).cost).toBe(
     "0.00000000000001",
   );
@@ -97,7 +97,7 @@ test("amounts are exact and have no exponent", () => {
   );
 });
 
-test("a price that a tier leaves out is the next lower tier's, then the base's", () => {
+test("a price missing from a tier comes from the next lower tier, or else from the base", () => {
   const cost: Cost = {
     ...BASE,
     tiers: [
@@ -112,7 +112,7 @@ test("a price that a tier leaves out is the next lower tier's, then the base's",
   });
 });
 
-test("a special price that equals the general one keeps equal to it in a tier that leaves it out", () => {
+test("a special price that equals the general one stays equal in a tier without the special price", () => {
   const cost: Cost = {
     ...{ input: 2, output: 12, cacheRead: 0.2, cacheWrite: 0.375, reasoning: 12 },
     tiers: [{ contextOver: 200_000, input: 4, output: 18, cacheRead: 0.4 }],
@@ -122,7 +122,7 @@ test("a special price that equals the general one keeps equal to it in a tier th
     cost: "1.38",
     prices: { input: 4, output: 18, cacheRead: 0.4, cacheWrite: 0.375, reasoning: 18, contextOver: 200_000 },
   });
-  // Another price is kept, and so is an equal one if the tier does not change the general price.
+  // A different price is kept. An equal price is kept too if the tier does not change the general price.
   expect(costOf({ ...cost, reasoning: 13 }, usage).prices.reasoning).toBe(13);
   expect(costOf({ ...cost, tiers: [{ contextOver: 1, input: 4 }] }, usage).prices.reasoning).toBe(12);
 });

@@ -32,7 +32,7 @@ async function openWithModels(): Promise<TestApp> {
   return app;
 }
 
-test("each item is priced, by model or alias, and the total is exact", async () => {
+test("each item is priced by model or alias, and the total is exact", async () => {
   await using app = await openWithModels();
   const [model] = await app.db.sql`select created_at from models where model_id = 'gpt-5'`;
   const priced = {
@@ -53,7 +53,7 @@ test("each item is priced, by model or alias, and the total is exact", async () 
   expect(data.total).toBe("0.0125013");
 });
 
-test("an item that cannot be priced has an error, and the others are priced", async () => {
+test("an item that cannot be priced returns an error, and the other items are priced", async () => {
   await using app = await openWithModels();
   const { data } = await post(app, [
     { provider: "openai", modelId: "nothing", ...USAGE },
@@ -89,7 +89,7 @@ const DATED: DocumentModels = {
   google: { "gemini-2.5-pro-preview": {}, "gemini-2.5-flash-preview": {} },
 };
 
-test("an id with a date gets the model without it as first suggestion, and its price with resolveDated", async () => {
+test("an id with a date gets the undated model as first suggestion, and its price with resolveDated", async () => {
   await using app = await openTestApp();
   await syncFrom(app.db.sql, documentSource(makeDocument(DATED)));
   for (const [dated, undated] of [
@@ -124,14 +124,14 @@ test("an id with a date gets the model without it as first suggestion, and its p
     { provider: "openai", modelId: "o3-2025-04-16", ...USAGE, resolveDated: true },
     { provider: "nobody", modelId: "gpt-5-2025-08-07", ...USAGE },
   ]);
-  // An id of the catalog is priced as itself.
+  // An id that is in the catalog is priced as itself.
   expect(data.items[0]).toMatchObject({ cost: "0.0125" });
   for (const item of data.items.slice(0, 2)) expect(item).not.toHaveProperty("resolvedTo");
   expect(data.items[2].error.details.reason).toBe("model");
   expect(data.items[3].error.details.suggestions).toEqual(["openai/gpt-5"]);
 });
 
-test("a kind of token that is used and has no price is an error of its item", async () => {
+test("a kind of token that is used but has no price is an error of its item", async () => {
   await using app = await openWithModels();
   const item = { provider: "openai", modelId: "gpt-5", ...USAGE };
   const { data } = await post(app, [
@@ -152,7 +152,7 @@ test("a kind of token that is used and has no price is an error of its item", as
   expect(data.total).toBe("0.011250125");
 });
 
-test("on the bundled catalog, ids as providers return them and tiers without a reasoning price are priced", async () => {
+test("the bundled catalog prices ids as providers return them and tiers without a reasoning price", async () => {
   await using app = await openTestApp();
   await loadBundledCatalog(app.db.sql);
   const { data } = await post(app, [
@@ -170,7 +170,7 @@ test("on the bundled catalog, ids as providers return them and tiers without a r
   expect(data.items[3]).toMatchObject({ cost: "0.00125", resolvedTo: "openai/gpt-5-mini" });
 });
 
-test("1,000 unknown names are answered with suggestions", async () => {
+test("1,000 unknown names get suggestions", async () => {
   await using app = await openTestApp();
   const ids = Array.from({ length: 600 }, (_, n) => [`model-${n}`, {}] as const);
   await syncFrom(app.db.sql, documentSource(makeDocument({ openai: Object.fromEntries(ids) })));
@@ -186,7 +186,7 @@ test("1,000 unknown names are answered with suggestions", async () => {
   ).toBe(true);
 });
 
-test("an alias unknown at that time differs from a model with unknown prices", async () => {
+test("an alias that is unknown at that time differs from a model with unknown prices", async () => {
   await using app = await openWithModels();
   const { data } = await post(app, [{ alias: "gpt", ...USAGE, asOf: "2020-03-01T00:00:00Z" }]);
   expect(data.items[0].error.message).toMatch(
@@ -194,7 +194,7 @@ test("an alias unknown at that time differs from a model with unknown prices", a
   );
 });
 
-test("an invalid item has an error that names every problem, and the others are priced", async () => {
+test("an invalid item returns an error with every problem, and the other items are priced", async () => {
   await using app = await openWithModels();
   const item = { alias: "gpt", ...USAGE };
   const name = "must have either provider and modelId, or alias";
@@ -252,7 +252,7 @@ test("an invalid item has an error that names every problem, and the others are 
   expect(late.data.total).toBe("0");
 });
 
-test("an item names at most five problems, with short paths", async () => {
+test("an item reports at most five problems, with short paths", async () => {
   await using app = await openWithModels();
   const fields = Array.from({ length: 15 }, (_, n) => [`${n}${"x".repeat(40)}`, 1]);
   const items = Array.from({ length: 1000 }, () => Object.fromEntries(fields));
@@ -262,7 +262,7 @@ test("an item names at most five problems, with short paths", async () => {
   expect(JSON.stringify(long).length).toBeLessThan(2000);
 });
 
-test("a body without a list of 1 to 1,000 items is 400", async () => {
+test("a body without a list of 1 to 1,000 items returns 400", async () => {
   await using app = await openWithModels();
   const item = { alias: "gpt", ...USAGE };
   await post(app, [], 400);
@@ -279,7 +279,7 @@ test("a body without a list of 1 to 1,000 items is 400", async () => {
   expect((await app.request("/api/v1/models/cost")).status).toBe(405);
 });
 
-test("1,000 items are one query", async () => {
+test("1,000 items need one query", async () => {
   await using app = await openWithModels();
   await post(app, [{ alias: "gpt", ...USAGE }]);
   const calls: unknown[] = [];

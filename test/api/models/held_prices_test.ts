@@ -17,7 +17,7 @@ async function readMetrics(app: TestApp): Promise<string> {
   return app.deps.metrics.registry.metrics();
 }
 
-test("GET /models/held lists prices that wait, with what applies and what the source says", async () => {
+test("GET /models/held lists held prices, with the current and the new price", async () => {
   await using app = await openTestApp();
   expect(await readHeld(app)).toEqual({ prices: [], total: 0, document: null });
   await sync(app, { acme: { "x/a": { cost: { input: 3, output: 15 } }, b: {} } });
@@ -41,7 +41,7 @@ test("GET /models/held lists prices that wait, with what applies and what the so
   expect(await readMetrics(app)).toContain("catalog_held_prices 0\n");
 });
 
-test("GET /models/held says why a document waits as a whole", async () => {
+test("GET /models/held returns the reason why a whole document is held", async () => {
   await using app = await openTestApp();
   const models = Object.fromEntries(Array.from({ length: 20 }, (_, n) => [`m${n}`, {}]));
   await sync(app, { acme: models, other: { a: {} } });
@@ -57,12 +57,12 @@ test("GET /models/held says why a document waits as a whole", async () => {
   });
 });
 
-/** Rejects the first document, and shows another one that shares one of its doubts. */
+/** Rejects a document, then syncs another document that shares one of its doubts. */
 for (const [shared, rejected, next] of [
   ["gone", { acme: 14, other: 30 }, { acme: 30, other: 14 }],
   ["gone acme", { acme: 1, other: 200 }, { acme: 1, other: 20 }],
 ] as const) {
-  test(`a document is rejected if one of its doubts is: ${shared}`, async () => {
+  test(`a document is rejected if it shares a doubt with a rejected one: ${shared}`, async () => {
     await using app = await openTestApp();
     const { sql } = app.db;
     const models = (count: number) =>
@@ -82,7 +82,7 @@ for (const [shared, rejected, next] of [
   });
 }
 
-test("a model whose row cannot be read has staleSince, and is counted", async () => {
+test("a model whose row cannot be read has staleSince and is counted", async () => {
   await using app = await openTestApp();
   await sync(app, { acme: { a: {}, b: {} } });
   await sync(app, { acme: { a: { cost: "free" }, b: {} } });

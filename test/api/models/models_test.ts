@@ -33,7 +33,7 @@ async function expectUnknown(app: TestApp, path: string, reason: string): Promis
 }
 
 describe("GET /models/{provider}/{modelId}", () => {
-  test("responds with the whole model", async () => {
+  test("returns the whole model", async () => {
     await using app = await openModels({
       openai: {
         "gpt-5": {
@@ -78,7 +78,7 @@ describe("GET /models/{provider}/{modelId}", () => {
     });
   });
 
-  test("finds ids that hold anything, raw or encoded", async () => {
+  test("finds ids with any characters, raw or encoded", async () => {
     await using app = await openModels({ "wafer.ai": Object.fromEntries(ODD_IDS.map((id) => [id, {}])) });
     for (const id of ODD_IDS) {
       const encoded = `/wafer.ai/${encodeURIComponent(id)}`;
@@ -96,7 +96,7 @@ describe("GET /models/{provider}/{modelId}", () => {
     }
   });
 
-  test("still finds a model that is gone, as deprecated", async () => {
+  test("returns a model that the source no longer lists as deprecated", async () => {
     await using app = await openModels({ acme: { a: {}, b: {} } });
     await syncFrom(app.db.sql, documentSource(makeDocument({ acme: { a: {} } })));
     expect(await get(app, "/acme/b")).toMatchObject({
@@ -107,7 +107,7 @@ describe("GET /models/{provider}/{modelId}", () => {
     expect(await get(app, "/acme/a")).not.toHaveProperty("goneAt");
   });
 
-  test("finds no other model, provider or partial path", async () => {
+  test("finds no other model or provider, and no partial path", async () => {
     await using app = await openModels({ acme: { a: {} } });
     await expectUnknown(app, "/acme/z", "model");
     await expectUnknown(app, "/nobody/a", "model");
@@ -120,7 +120,7 @@ describe("GET /models/{provider}/{modelId}", () => {
 });
 
 describe("GET /models/resolve/{alias}", () => {
-  test("responds with the target and its model", async () => {
+  test("returns the target and its model", async () => {
     await using app = await openModels({ openai: { "gpt-5": {} } });
     const { data } = await get(app, "/resolve/gpt");
     expect(Object.keys(data)).toEqual(["alias", "target", "model"]);
@@ -132,7 +132,7 @@ describe("GET /models/resolve/{alias}", () => {
     expect(data.model).toEqual(await get(app, "/openai/gpt-5"));
   });
 
-  test("takes an operator's alias before the generated one, with slashes in it too", async () => {
+  test("prefers an operator's alias to the generated one, also with slashes", async () => {
     await using app = await openModels({ openai: { "gpt-5": {} }, acme: { "x/y": {} } });
     await app.db.sql`
       insert into model_aliases (alias, origin, provider, model_id)
@@ -172,7 +172,7 @@ describe("an unknown name", () => {
     return { status: response.status, message: error.message, ...error.details };
   }
 
-  test("of an alias gets at most three similar aliases that can be used", async () => {
+  test("gets at most three similar, usable aliases if it is an alias", async () => {
     await using app = await openModels(MODELS);
     expect(await refusal(app, "/resolve/gpt5")).toEqual({
       status: 404,
@@ -195,7 +195,7 @@ describe("an unknown name", () => {
     expect((await refusal(app, `/resolve/${"gpt-5".repeat(500)}`)).suggestions).toEqual([]);
   });
 
-  test("of a model gets similar models of the provider, or the same id elsewhere", async () => {
+  test("gets similar models of the provider, or the same id elsewhere, if it is a model", async () => {
     await using app = await openModels(MODELS);
     expect(await refusal(app, "/openai/gpt5")).toMatchObject({
       status: 404,
@@ -210,7 +210,7 @@ describe("an unknown name", () => {
   });
 });
 
-test("GET /models/aliases lists every alias once, and says which are deprecated", async () => {
+test("GET /models/aliases lists every alias once and marks deprecated ones", async () => {
   await using app = await openModels({
     openai: { "gpt-5": {}, "gpt-4": { status: "deprecated" } },
     acme: { old: { status: "deprecated" } },

@@ -16,7 +16,7 @@ async function readHistory(app: TestApp, path: string): Promise<History["data"]>
   return ((await response.json()) as History).data;
 }
 
-test("GET /models/history lists the changes of prices, the latest first", async () => {
+test("GET /models/history lists price changes, newest first", async () => {
   await using app = await openTestApp();
   await syncCost(app, { input: 3, output: 2 });
   expect(await readHistory(app, "acme/x/Y")).toEqual({ changes: [], total: 0, corrections: [] });
@@ -38,7 +38,7 @@ test("GET /models/history lists the changes of prices, the latest first", async 
   expect(changes[0]?.["changedAt"]).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
 });
 
-test("the history of an unknown model is 404", async () => {
+test("the history of an unknown model returns 404", async () => {
   await using app = await openTestApp();
   const response = await app.request("/api/v1/models/history/acme/z");
   expect(response.status).toBe(404);

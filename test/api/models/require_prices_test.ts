@@ -7,7 +7,7 @@ const FIRST = "2026-02-01T00:00:00.000Z";
 const SECOND = "2026-03-01T00:00:00.000Z";
 const LATER = "2026-04-01T00:00:00.000Z";
 
-/** Syncs these models and dates the changes. */
+/** Syncs these models and sets the time of their changes. */
 async function syncAt(
   app: TestApp,
   at: string,
@@ -73,7 +73,7 @@ test("asOf returns every price of that instant", async () => {
   }
 });
 
-test("a model without a price then has cost null", async () => {
+test("a model without a price at that time has cost null", async () => {
   await using app = await openTestApp();
   await syncAt(app, FIRST, { "gpt-5": { cost: undefined } });
   await syncAt(app, SECOND, { "gpt-5": { cost: { input: 0, output: 0 } } });
@@ -81,7 +81,7 @@ test("a model without a price then has cost null", async () => {
   expect(await get(app, `/openai/gpt-5?asOf=${SECOND}`)).toMatchObject({ cost: { input: 0, output: 0 } });
 });
 
-test("an instant before the first sync that saw the model is 404", async () => {
+test("an instant before the first sync of the model returns 404", async () => {
   await using app = await openTestApp();
   await syncAt(app, FIRST, { "gpt-5": {} });
   for (const path of ["/openai/gpt-5", "/resolve/gpt-5", "/resolve/gpt"]) {
@@ -106,7 +106,7 @@ test("an instant before the first sync that saw the model is 404", async () => {
   });
 });
 
-test("an invalid or future asOf is 400", async () => {
+test("an invalid or future asOf returns 400", async () => {
   await using app = await openTestApp();
   await syncAt(app, FIRST, { "gpt-5": {} });
   for (const query of [
@@ -124,7 +124,7 @@ test("an invalid or future asOf is 400", async () => {
   }
 });
 
-test("an alias stands for the model it meant then", async () => {
+test("an alias resolves to its model at that time", async () => {
   await using app = await openTestApp();
   const old = { "gpt-4": { release_date: "2025-01-01", cost: { input: 30, output: 60 } } };
   await syncAt(app, FIRST, old);
@@ -138,7 +138,7 @@ test("an alias stands for the model it meant then", async () => {
   });
 });
 
-test("an operator's alias counts while it exists, and a deleted one can be resolved for its time", async () => {
+test("an operator's alias resolves while it exists, and a deleted alias resolves for its time", async () => {
   await using app = await openTestApp();
   const { sql } = app.db;
   await syncAt(app, FIRST, { "gpt-5": {}, "gpt-4": {} });

@@ -1,4 +1,4 @@
-/** The catalog of a process that reads from a streaming replica. */
+/** The catalog cache of a process that reads from a streaming replica. */
 import { expect, test } from "bun:test";
 import { CatalogCache } from "../../../../api/models/catalog_cache.ts";
 import type { Pool } from "../../../../sql/connection/pool.ts";
@@ -27,7 +27,10 @@ async function countChanges(app: TestApp): Promise<number> {
   return data.total;
 }
 
-/** Runs `read` while the table is locked, even on the replica, and waits until a session waits for the lock there. */
+/**
+ * Runs `read` while the table is locked on the primary and the replica. Waits until a session on the replica waits for
+ * the lock.
+ */
 async function seenOnReplica<Result>(
   { app, server }: { app: TestApp; server: ReplicatedServer },
   table: string,
@@ -52,7 +55,7 @@ async function seenOnReplica<Result>(
   return reading;
 }
 
-test("models and prices are read from the replica, and never older than they are known to be", async () => {
+test("models and prices are read from the replica, and never from an outdated state", async () => {
   await using server = await openReplicatedServer();
   await using app = await openTestApp({ servers: server });
   const { catalog, log } = app.deps;
@@ -76,7 +79,7 @@ test("models and prices are read from the replica, and never older than they are
   expect([await readPrice(app), await countChanges(app)]).toEqual([3, 2]);
 });
 
-/** Twenty models of one provider, so that a document without them waits. */
+/** Twenty models of one provider. A document without them is held back. */
 const OTHERS = Object.fromEntries(Array.from({ length: 20 }, (_, n) => [`n${n}`, {}]));
 const whole = documentSource(makeDocument({ acme: { m1: {} }, other: OTHERS }));
 const half = documentSource(makeDocument({ acme: { m1: {} } }));
@@ -137,7 +140,7 @@ const CHANGES: readonly {
   },
 ];
 
-test("what is not cached is never read older than it is known to be", async () => {
+test("uncached data is never read from an outdated state", async () => {
   await using server = await openReplicatedServer();
   for (const { of, path, table, before, change, shows } of CHANGES) {
     await using app = await openTestApp({ servers: server });

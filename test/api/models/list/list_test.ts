@@ -37,7 +37,7 @@ async function ids(app: TestApp, query: string): Promise<string[]> {
   return (await list(app, query)).models.map(({ provider, modelId }) => `${provider}/${modelId}`);
 }
 
-test("the list is by provider and id, in pages of 50, with the aliases of its models", async () => {
+test("the list is sorted by provider and id, in pages of 50, with the aliases of its models", async () => {
   await using app = await openTestApp();
   await loadBundledCatalog(app.db.sql);
   const first = await list(app);
@@ -114,7 +114,7 @@ test("an item has exactly its fields, with null or no value for unknown ones", a
   ]);
 });
 
-test("the list says where the catalog comes from and how old its data is", async () => {
+test("the list names the source of the catalog and the date of its data", async () => {
   await using app = await openTestApp();
   expect((await list(app)).catalog).toEqual({ source: null, dataDate: null });
   const models = { acme: { a: { last_updated: "2026-02-03" }, b: { last_updated: "2999-01-01" }, c: {} } };
@@ -125,7 +125,7 @@ test("the list says where the catalog comes from and how old its data is", async
     ["models.json.gz", "file"],
     ["bundled", "bundled"],
   ] as const) {
-    // The content is the same every time: only the source of the last sync changes.
+    // The content is the same each time. Only the source of the last sync changes.
     await syncFrom(app.db.sql, { ...documentSource(makeDocument(models)), label });
     await app.deps.catalog.refresh();
     expect((await list(app)).catalog).toEqual({ source, dataDate: "2026-02-03" });
@@ -152,7 +152,7 @@ describe("filters", () => {
     zeta: { old: { status: "deprecated" }, embedding: {} },
   };
 
-  test("select their matches, alone and combined", async () => {
+  test("select their matches, alone or combined", async () => {
     await using app = await openModels(MODELS);
     for (const [query, expected] of [
       ["?provider=zeta", ["zeta/embedding", "zeta/old"]],
@@ -187,7 +187,7 @@ describe("filters", () => {
     }
   });
 
-  test("models that the source no longer lists are in no list without includeGone", async () => {
+  test("models that the source no longer lists are excluded without includeGone", async () => {
     await using app = await openModels(MODELS);
     const { acme, zeta } = MODELS;
     await syncFrom(
@@ -218,7 +218,7 @@ describe("filters", () => {
   });
 });
 
-test("prices and contexts are filtered, and an unknown one is within no bound", async () => {
+test("prices and contexts can be filtered, and unknown ones match no bound", async () => {
   await using app = await openModels({
     acme: {
       free: { cost: { input: 0, output: 0 }, open_weights: true, limit: { context: 8000 } },
@@ -245,7 +245,7 @@ test("prices and contexts are filtered, and an unknown one is within no bound", 
   }
 });
 
-test("sortBy sorts both ways, unknown values last, and ties keep their order", async () => {
+test("sortBy sorts in both directions, with unknown values last and a stable order of ties", async () => {
   await using app = await openModels({
     b: { one: { name: "zeta", release_date: "2025-01", cost: { input: 3, output: 1, cache_read: 0.1 } } },
     a: {
@@ -279,7 +279,7 @@ test("sortBy sorts both ways, unknown values last, and ties keep their order", a
   }
 });
 
-test("an unknown, repeated or invalid parameter is refused by name", async () => {
+test("an unknown, repeated or invalid parameter is refused and named", async () => {
   await using app = await openModels({ acme: { a: {} } });
   for (const [query, path, message] of [
     ["?tier=cheap", "tier", "must be one of budget, standard, premium, reasoning"],
@@ -326,7 +326,7 @@ test("an unknown, repeated or invalid parameter is refused by name", async () =>
   }
 });
 
-test("models.csv is the list that format=csv returns, and takes no page", async () => {
+test("models.csv returns the list of format=csv and has no pages", async () => {
   await using app = await openModels({ openai: { "gpt-5": {}, "gpt-5-mini": {} }, acme: { other: {} } });
   const query = "provider=openai&sortBy=name&sortOrder=desc";
   const [file, same] = [
@@ -342,7 +342,7 @@ test("models.csv is the list that format=csv returns, and takes no page", async 
   }
 });
 
-test("format=csv is streamed, in the encoding that the client accepts", async () => {
+test("format=csv is streamed in the encoding that the client accepts", async () => {
   const ids = Array.from({ length: 1000 }, (_, n) => `model-${String(n).padStart(4, "0")}`);
   await using app = await openModels({ acme: Object.fromEntries(ids.map((id) => [id, {}])) });
   const plain = await app.request("/api/v1/models?format=csv");
@@ -366,7 +366,7 @@ test("format=csv is streamed, in the encoding that the client accepts", async ()
   }
 });
 
-test("a caller downloads four lists at once, and a download that is given up makes room", async () => {
+test("a caller can download four lists concurrently, and a canceled download frees its slot", async () => {
   const ids = Array.from({ length: 1000 }, (_, n) => `model-${n}`);
   await using app = await openModels({ acme: Object.fromEntries(ids.map((id) => [id, {}])) });
   const download = (address: string) =>
@@ -385,7 +385,7 @@ test("a caller downloads four lists at once, and a download that is given up mak
   for (const response of held.slice(1)) await response.body?.cancel();
 });
 
-test("format=csv is the whole filtered list with prices, and no cell begins a formula", async () => {
+test("format=csv returns the whole filtered list with prices, and no cell starts a formula", async () => {
   await using app = await openModels({
     acme: {
       "=cmd()": { name: '+1, "quoted"\nline', cost: { input: 0.05, output: 2 }, family: "@sum" },

@@ -8,7 +8,7 @@ import {
   syncFrom,
 } from "../../../helpers/models/catalog.ts";
 
-test("facets count the models of each value, as a list with that value has", async () => {
+test("facets count the models of each value as a list with that value does", async () => {
   await using app = await openTestApp();
   const models: DocumentModels = {
     acme: {
@@ -16,7 +16,7 @@ test("facets count the models of each value, as a list with that value has", asy
       b: { reasoning: true, tool_call: false, status: "deprecated" },
       c: { cost: { input: 20, output: 90 } },
     },
-    // A property name that every object has.
+    // A name that every object inherits as a property.
     constructor: { d: { structured_output: undefined } },
   };
   await syncFrom(app.db.sql, documentSource(makeDocument(models)));
@@ -50,7 +50,7 @@ test("facets count the models of each value, as a list with that value has", asy
   expect(await (await app.request("/api/v1/models")).text()).not.toContain("facets");
 });
 
-test("the bundled catalog states what models.dev states, and no more", async () => {
+test("the bundled catalog contains only data that models.dev states", async () => {
   await using app = await openTestApp();
   await loadBundledCatalog(app.db.sql);
   const read = async (query: string) =>

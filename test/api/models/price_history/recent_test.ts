@@ -44,7 +44,7 @@ function summarize({ models }: Recent): string[] {
   );
 }
 
-test("the newest changes of each model come in the order asked for, and unknown models are left out", async () => {
+test("returns each model's newest changes in the requested order and omits unknown models", async () => {
   await using app = await openPriced();
   const model = ["zeta/a?b&c", "acme/steady", "acme/none", "nothing", "acme/x/Y"];
   expect(summarize(await readRecent(app, { model }))).toEqual([
@@ -59,7 +59,7 @@ test("the newest changes of each model come in the order asked for, and unknown 
   ]);
 });
 
-test("each model says since when its prices are known", async () => {
+test("each model has the time since when its prices are known", async () => {
   await using app = await openPriced();
   await app.db.sql`update models set prices_known_since = '2026-06-01Z' where model_id = 'steady'`;
   await app.deps.catalog.refresh();
@@ -69,7 +69,7 @@ test("each model says since when its prices are known", async () => {
   ]);
 });
 
-test("since leaves out earlier changes", async () => {
+test("since excludes earlier changes", async () => {
   await using app = await openPriced();
   const all = await readRecent(app, { model: ["acme/x/Y"] });
   const [newest] = all.models[0]?.changes ?? [];
@@ -87,7 +87,7 @@ test.each([
   ["?model=acme/x&field=tiers", "field"],
   ["?model=acme/x&limit=101", "limit"],
   [`?${Array.from({ length: 201 }, (_, i) => `model=a/${i}`).join("&")}`, "model"],
-])("an invalid query is refused by name: %#", async (query, path) => {
+])("an invalid query is refused and its parameter named: %#", async (query, path) => {
   await using app = await openTestApp();
   const response = await app.request(`/api/v1/models/history${query}`);
   expect(response.status).toBe(400);
