@@ -9,7 +9,7 @@ import { openTestRunner } from "../../helpers/process/job_runner.ts";
 import { waitFor } from "../../helpers/wait_for.ts";
 
 describe("GET /health/live", () => {
-  test("responds whatever the database does", async () => {
+  test("responds in any state of the database", async () => {
     await using api = await openTestApp();
     await api.deps.sql.end();
     const response = await api.request("/health/live");
@@ -18,13 +18,13 @@ describe("GET /health/live", () => {
 });
 
 describe("GET /health/ready", () => {
-  test("is 200 if the database responds and is current", async () => {
+  test("returns 200 if the database responds and has all migrations", async () => {
     await using api = await openTestApp();
     const response = await api.request("/health/ready");
     expect([response.status, await response.json()]).toEqual([200, { data: { status: "ready" } }]);
   });
 
-  test("is 503 while a migration is pending and 200 once it is not", async () => {
+  test("returns 503 while a migration is pending, and 200 afterwards", async () => {
     await using api = await openTestApp();
     const [taken] = await api.db.owner<{ name: string; checksum: string }[]>`
       delete from schema_migrations where name = (select max(name) from schema_migrations)
@@ -40,17 +40,17 @@ describe("GET /health/ready", () => {
     await waitFor(async () => (await api.request("/health/ready")).status === 200);
   });
 
-  test("asks the database once for all probes of a second", async () => {
+  test("queries the database once for all probes within a second", async () => {
     await using api = await openTestApp();
     const probe = async () => (await api.request("/health/ready")).status;
     expect(await Promise.all(Array.from({ length: 50 }, probe))).toEqual(Array(50).fill(200));
-    // From the same check.
+    // The result of the earlier check is still cached.
     await api.deps.sql.end();
     expect(await probe()).toBe(200);
     await waitFor(async () => (await probe()) === 503);
   });
 
-  test("is 503 when the database is down, and says no more than that", async () => {
+  test("returns 503 without details if the database is down", async () => {
     await using api = await openTestApp();
     await api.deps.sql.end();
     const response = await api.request("/health/ready");
@@ -59,7 +59,7 @@ describe("GET /health/ready", () => {
     expect(error).toMatchObject({ details: { checks: { database: "down" } } });
   });
 
-  test("shows a tracker schema that was dropped, and is 200: only exports fail", async () => {
+  test("reports a missing tracker schema and returns 200, because only exports fail", async () => {
     await using api = await openTestApp({ config: { trackerSchema: FOREIGN_SCHEMA } });
     const made = await makeExportProject(api);
     await moveToForeignTracker(api.db.owner);
@@ -80,7 +80,7 @@ describe("GET /health/ready", () => {
     expect(await exported()).toBe(200);
   });
 
-  test("is 503 when the process is about to leave", async () => {
+  test("returns 503 during shutdown", async () => {
     await using api = await openTestApp();
     api.leave();
     const response = await api.request("/health/ready");
@@ -90,7 +90,7 @@ describe("GET /health/ready", () => {
 });
 
 describe("the artifact store", () => {
-  test("that cannot be read is reported, and the process stays ready", async () => {
+  test("is reported if it cannot be read, and the process stays ready", async () => {
     await using api = await openTestApp();
     await Bun.write(fileURLToPath(api.deps.config.artifactUrl), "a file where the directory should be");
     await waitFor(async () => {
@@ -101,7 +101,7 @@ describe("the artifact store", () => {
     expect(await (await api.request("/metrics")).text()).toMatch(/^artifact_store_owned NaN$/im);
   });
 
-  test("that is an empty directory although exports are kept is reported: its volume is not mounted", async () => {
+  test("is reported as not mounted if it is empty although exports are kept", async () => {
     await using api = await openTestApp();
     const { person } = await makeExportProject(api);
     const { id } = await jobOf(await postJob(api, person));
@@ -121,21 +121,21 @@ describe("the artifact store", () => {
     );
   });
 
-  test("that is silent keeps no probe waiting", async () => {
+  test("does not delay probes if it does not respond", async () => {
     using silent = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
     const endpoint = `http://127.0.0.1:${silent.port}`;
     const keys = { accessKeyId: "key", secretAccessKey: "secret", sessionToken: null };
     const s3 = { endpoint, region: "us-east-1", credentials: { type: "static" as const, ...keys } };
     await using api = await openTestApp({ config: { artifactUrl: "s3://bucket/exports", s3 } });
     const probe = async () => (await api.request("/health/ready")).json();
-    // Nothing is known yet, because finding out would take longer.
+    // The check of the store has not finished, so the response says nothing about the store.
     expect(await probe()).toEqual({ data: { status: "ready" } });
     await waitFor(async () =>
       Bun.deepEquals(await probe(), { data: { status: "ready", artifacts: "unreachable" } }),
     );
   });
 
-  test("has no owner before the first job runner, which is not reported as a problem", async () => {
+  test("has no owner before the first job runner, which is not a problem", async () => {
     await using api = await openTestApp();
     expect(await (await api.request("/health/ready")).json()).toEqual({ data: { status: "ready" } });
     expect(await (await api.request("/metrics")).text()).toMatch(/^artifact_store_owned 1$/m);

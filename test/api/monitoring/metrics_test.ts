@@ -4,7 +4,7 @@ import { openTestApp } from "../../helpers/http/app.ts";
 import { waitFor } from "../../helpers/wait_for.ts";
 
 describe("GET /metrics", () => {
-  test("makes one text for all scrapes of a second", async () => {
+  test("builds one text for all scrapes within a second", async () => {
     await using api = await openTestApp({ config: { rateLimitAnonymousPerMinute: 100_000 } });
     let collected = 0;
     new Gauge({
@@ -19,7 +19,7 @@ describe("GET /metrics", () => {
     let scrapes = 0;
     const scrape = async () => {
       scrapes += 1;
-      // An address may not scrape as often as this test does.
+      // Each scrape has its own address, because the test exceeds the rate limit of one address.
       const response = await api.request("/metrics", { address: `192.0.${scrapes >> 8}.${scrapes & 255}` });
       return (await response.text()).match(/^times_collected \d+/m)?.[0];
     };

@@ -15,7 +15,7 @@ async function readFields(config: object): Promise<[string, string][]> {
   return lines.map((line) => /^([A-Za-z-]+): (\S+)$/.exec(line)?.slice(1) as [string, string]);
 }
 
-test("security.txt has the operator's contact, and expires in less than a year", async () => {
+test("security.txt contains the operator's contact and expires within a year", async () => {
   expect(await readFields({ securityContact: "mailto:security@ulr.example" })).toEqual([
     ["Contact", "mailto:security@ulr.example"],
     ["Expires", "2027-05-21T00:00:00.000Z"],
@@ -25,7 +25,7 @@ test("security.txt has the operator's contact, and expires in less than a year",
   ]);
 });
 
-test("without a contact, security.txt points to the policy, which is SECURITY.md", async () => {
+test("without a contact, security.txt refers to the policy, which is SECURITY.md", async () => {
   const fields = new Map(await readFields({ securityContact: null }));
   expect(fields.get("Contact")).toBe("https://ulr.example/security-policy");
   await using api = await openTestApp();
