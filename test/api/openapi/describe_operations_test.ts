@@ -37,7 +37,7 @@ const getRows = operation(
   async () => reply(200, null),
 );
 
-test("an operation is documented at the paths of its forms, with what differs there", () => {
+test("an operation is documented at each path of its forms, with their differences", () => {
   const paths = describeOperations([getRows]);
   expect(Object.keys(paths)).toEqual(["/api/v1/rows/issues", "/api/v1/rows/issues.csv"]);
   const [lines, csv] = Object.values(paths).map(({ get }) => get);

@@ -13,7 +13,7 @@ import { listOperations, readDocument } from "../../helpers/http/openapi.ts";
 
 const BIN = join(import.meta.dir, "../../../node_modules/.bin");
 
-/** What the linter's strictest set leaves out, and one of its rules that is wrong for this document. */
+/** Adds rules to the linter's strictest set, and disables a rule that is wrong for this document. */
 const LINT_RULES = `extends: [recommended-strict]
 rules:
   # "/{type}/{name}/versions" and "/{type}/@{org}/{name}": no name begins with an at sign.
@@ -28,7 +28,7 @@ rules:
     assertions: { const: true, defined: true }
 `;
 
-/** Pages for people and their files are not part of the API. */
+/** The paths that the document describes. Pages and their files are not part of the API. */
 const DESCRIBED = /^\/(api\/v1|health|metrics|\.well-known|security-policy|schemas)(\/|$)/;
 
 interface Mapping {
@@ -64,19 +64,19 @@ beforeAll(async () => {
 });
 afterAll(() => api[Symbol.asyncDispose]());
 
-test("the linter finds no error in the document and nothing to warn of", async () => {
+test("the linter reports no errors or warnings", async () => {
   const [code, output] = await lint(document);
   expect([code, output]).toEqual([0, expect.not.stringMatching(/\b(error|warning)\b/)]);
 });
 
 describe("the document", () => {
-  test("describes every route but the pages", async () => {
+  test("describes every route except pages", async () => {
     const shape = (path: string) => path.replaceAll(/:\w+|\{\w+\}|\*/g, "{}").replace(/(?<=.)\/$/, "");
     const served = api.app.routes
       .filter(({ pattern }) => DESCRIBED.test(pattern))
       .map(({ method, pattern }) => `${method} ${shape(pattern)}`);
     const described = listOperations(document).map(({ method, path }) => `${method} ${shape(path)}`);
-    // The other paths of GET /definitions/{type}/{name}.
+    // The forms of the path GET /definitions/{type}/{name}.
     const definition = ["", ".md", ".yaml"].flatMap((ending) =>
       ["", "@{}/"].map((organization) => `GET /api/v1/definitions/{}/${organization}{}${ending}`),
     );
@@ -88,7 +88,7 @@ describe("the document", () => {
     expect(described.toSorted()).toEqual(expected.toSorted());
   });
 
-  test("groups them in the order of the tags", async () => {
+  test("groups operations in the order of the tags", async () => {
     const names = OPENAPI_TAGS.map(({ name }) => name);
     expect(names.slice(0, 6)).toEqual([
       "Export",
@@ -114,7 +114,7 @@ describe("the document", () => {
     }
   });
 
-  test("describes every parameter, with an example of those that have to be there", async () => {
+  test("describes every parameter, with an example of required ones", async () => {
     for (const { name, operation } of listOperations(document)) {
       for (const { name: parameter, description, required, example, schema } of operation.parameters ?? []) {
         const found = [name, parameter, Boolean(description), Boolean(schema), !required || Boolean(example)];
@@ -123,7 +123,7 @@ describe("the document", () => {
     }
   });
 
-  test("has an example of every body and answer, and each is as its schema says", async () => {
+  test("has an example of every request and response body that matches its schema", async () => {
     const contract = await openContract(api.app);
     for (const { name, key, path, operation } of listOperations(document)) {
       const bodies = Object.entries(operation.requestBody?.content ?? {}).map(
@@ -146,7 +146,7 @@ describe("the document", () => {
     }
   });
 
-  test("has patterns that are regular expressions", async () => {
+  test("has patterns that are valid regular expressions", async () => {
     const schemas = [
       ...schemasIn(document.paths, ["paths"]),
       ...schemasIn(document.components, ["components"]),
@@ -161,8 +161,8 @@ describe("the document", () => {
   });
 });
 
-describe("for clients that are generated, the document", () => {
-  test("has no schema that generators of clients misread", () => {
+describe("for generated clients, the document", () => {
+  test("has no schema that generators misread", () => {
     const schemas = [
       ...schemasIn(document.paths, ["paths"]),
       ...schemasIn(document.components, ["components"]),
@@ -179,7 +179,7 @@ describe("for clients that are generated, the document", () => {
     }
   });
 
-  test("tells events apart by their type, and describes what webhooks get", () => {
+  test("distinguishes events by type and describes webhook deliveries", () => {
     const { schemas } = document.components;
     for (const [title, types] of [
       ["Event", EVENT_TYPES],
@@ -198,7 +198,7 @@ describe("for clients that are generated, the document", () => {
     expect(content?.["application/json"]?.schema).toEqual({ $ref: "#/components/schemas/DeliveredEvent" });
   });
 
-  test("gives every successful answer one media type, so that it has one type", () => {
+  test("gives every successful response one media type, so it has one type", () => {
     for (const { name, operation } of listOperations(document)) {
       for (const [status, { content = {} }] of Object.entries(operation.responses ?? {})) {
         const types = Object.keys(content).length;
@@ -207,7 +207,7 @@ describe("for clients that are generated, the document", () => {
     }
   });
 
-  test("tells errors apart by their code, and lists those of each operation", () => {
+  test("distinguishes errors by code and lists the errors of each operation", () => {
     const operations = listOperations(document);
     const codesOf = (id: string, status: string) => {
       const found = operations.find(({ operation }) => operation.operationId === id);
@@ -230,11 +230,11 @@ describe("for clients that are generated, the document", () => {
     });
   });
 
-  test("has what operations share once", () => {
+  test("contains shared parts only once", () => {
     expect(JSON.stringify(document).length).toBeLessThan(495_000);
   });
 
-  test("describes the headers of every response on its first page and where clients act on them", () => {
+  test("describes common headers in the introduction, and lists them where clients use them", () => {
     const { info } = document as OpenApiDocument & { info: { description: string } };
     const limits = ["X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset"];
     const headers = [...limits, "RateLimit-Policy", "RateLimit"];
@@ -246,7 +246,7 @@ describe("for clients that are generated, the document", () => {
     }
   });
 
-  test("lets a client ask whether something has changed wherever the answer can be 304", () => {
+  test("has If-None-Match wherever the response can be 304", () => {
     const operations = listOperations(document).filter(({ operation }) => operation.responses?.["304"]);
     expect(operations.length).toBeGreaterThan(20);
     for (const { name, operation } of operations) {
@@ -256,7 +256,7 @@ describe("for clients that are generated, the document", () => {
   });
 });
 
-test("the document has no default or example that Swagger UI would send in an optional query parameter", async () => {
+test("the document has no default or example that Swagger UI would send as an optional query parameter", async () => {
   const parameters = listOperations(document)
     .flatMap(({ operation }) => operation.parameters ?? [])
     .filter((parameter) => parameter.in === "query" && !parameter.required);
@@ -294,14 +294,14 @@ test("every dataset is an operation with its own flags, filters and rows", async
   expect(ids).toEqual(expect.arrayContaining(["exportIssues", "exportIssueNotes", "exportAnalysisRecords"]));
 });
 
-test("X-Org-Slug is described once, by the parameter that every operation refers to", async () => {
+test("X-Org-Slug is described once, in the parameter that every operation references", async () => {
   const text = JSON.stringify(document);
   expect(text.match(/"name":"X-Org-Slug"/g)).toHaveLength(1);
   expect(text.match(/"\$ref":"#\/components\/parameters\/OrgSlug"/g)?.length).toBeGreaterThan(25);
 });
 
 describe("the document's schemas", () => {
-  test("names request and response schemas, so that clients have types to import", async () => {
+  test("names request and response schemas, so that clients can import types", async () => {
     const names = Object.keys(document.components.schemas);
     expect(names).toEqual(
       expect.arrayContaining([
@@ -342,7 +342,7 @@ describe("the document's schemas", () => {
   });
 });
 
-/** The typed schemas within a part of the document, each with its place. */
+/** Returns the typed schemas within a part of the document, each with its path. */
 function schemasIn(node: unknown, place: readonly string[]): [readonly string[], Record<string, unknown>][] {
   if (typeof node !== "object" || node === null || Array.isArray(node)) return [];
   const inner = Object.entries(node)
@@ -352,7 +352,7 @@ function schemasIn(node: unknown, place: readonly string[]): [readonly string[],
         ? value.flatMap((item, index) => schemasIn(item, [...place, key, String(index)]))
         : schemasIn(value, [...place, key]),
     );
-  // A property may be named "type": then the value is a schema.
+  // A property can be named "type". Its value is then a schema.
   const isSchema = "type" in node && (typeof node.type === "string" || Array.isArray(node.type));
   return isSchema ? [[place, { ...node }], ...inner] : inner;
 }
@@ -361,7 +361,7 @@ function examplesOf({ example, examples = {} }: OpenApiMedia): unknown[] {
   return [...(example === undefined ? [] : [example]), ...Object.values(examples).map(({ value }) => value)];
 }
 
-/** Where a schema has lists of objects that are not a component of their own. */
+/** Returns the paths of lists in a schema whose objects are not a component. */
 function unnamedItems(schema: unknown, place: readonly string[]): string[] {
   if (typeof schema !== "object" || schema === null) return [];
   const { items, properties = {} } = schema as { items?: { type?: unknown }; properties?: object };

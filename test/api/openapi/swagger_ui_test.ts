@@ -41,7 +41,7 @@ const makeThing = operation(
 );
 
 describe("GET /swagger", () => {
-  test("is a page under a strict policy", async () => {
+  test("is a page with a strict policy", async () => {
     await using api = await openTestApp();
     const { status, headers } = await api.request("/swagger");
     expect([status, headers.get("content-type")]).toEqual([200, "text/html; charset=utf-8"]);
@@ -51,7 +51,7 @@ describe("GET /swagger", () => {
     expect(policy).not.toContain("unsafe");
   });
 
-  test("loads only files of this process, and has no inline script or style", async () => {
+  test("loads only files of this process and has no inline script or style", async () => {
     await using api = await openTestApp();
     const page = await (await api.request("/swagger")).text();
     const addresses = [...page.matchAll(/(?:src|href)="([^"]*)"/g)].map(([, address]) => address ?? "");
@@ -77,12 +77,12 @@ describe("GET /swagger", () => {
   });
 });
 
-test("every page and file of /swagger has a strong ETag and is not sent twice", async () => {
+test("every page and file of /swagger has a strong ETag and returns 304 for it", async () => {
   await using api = await openTestApp();
   const page = await (await api.request("/swagger")).text();
   const files = [...page.matchAll(/(?:src|href)="([^"]*)"/g)].map(([, address]) => address ?? "");
   for (const path of ["/swagger", "/favicon.ico", ...files]) {
-    // As browsers send it.
+    // The header that browsers send.
     const sent = { "accept-encoding": "gzip, deflate, br, zstd" };
     const { headers } = await api.request(path, { headers: sent });
     const etag = headers.get("etag") ?? "";
@@ -96,12 +96,12 @@ test("every page and file of /swagger has a strong ETag and is not sent twice", 
 });
 
 describe("GET /swagger/json", () => {
-  test("is made once, compressed once, and has no variants by query", async () => {
+  test("is built and compressed once, and ignores the query", async () => {
     await using api = await openTestApp();
     const stringify = spyOn(JSON, "stringify");
     const headers = { "accept-encoding": "gzip" };
     for (let times = 0; times < 3; times += 1) {
-      // Not api.request, which reads the document itself.
+      // Does not use `api.request`, which also reads the document.
       const request = new Request("http://localhost/swagger/json", { headers });
       const response = await api.app.handle(request, "192.0.2.1");
       expect([response.status, response.headers.get("content-encoding")]).toEqual([200, "gzip"]);

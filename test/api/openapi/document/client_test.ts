@@ -1,5 +1,5 @@
 /**
- * Types that openapi-typescript generates from the document: a client compiles, mistakes do not, and every
+ * Types that openapi-typescript generates from the document. A client compiles, mistakes do not compile, and every
  * operation can be called.
  */
 import { expect, test } from "bun:test";
@@ -18,7 +18,7 @@ import { documentSource, makeDocument, syncFrom } from "../../../helpers/models/
 import { openTestRunner } from "../../../helpers/process/job_runner.ts";
 
 const ROOT = join(import.meta.dir, "../../../..");
-/** Imports the generated types, so only this test checks it. */
+/** A program that imports the generated types. Only this test type-checks it. */
 const PROGRAM = join(ROOT, "test/fixtures/client");
 const PROGRAM_FILES = ["client.ts", "tour.ts", "mistakes.ts"];
 
@@ -32,7 +32,7 @@ async function run(cwd: string, args: readonly string[]): Promise<[number, strin
   return [await child.exited, said.join("")];
 }
 
-/** Generates the types as in the README, copies the client to `directory`, and type-checks it strictly. */
+/** Generates the types as the README says, copies the client to `directory`, and type-checks it strictly. */
 async function buildClient(origin: string, directory: string): Promise<void> {
   for (const file of PROGRAM_FILES) await copyFile(join(PROGRAM, file), join(directory, file));
   const command = "openapi-typescript http://localhost:3000/swagger/json -o";
@@ -41,7 +41,7 @@ async function buildClient(origin: string, directory: string): Promise<void> {
   const [made, said] = await run(ROOT, ["x", "--no-install", ...args, join(directory, "service.ts")]);
   expect([made, said]).toEqual([0, expect.stringContaining("/swagger/json")]);
   const strict = ["--noEmit", "--strict", "--noUncheckedIndexedAccess", "--module", "preserve"];
-  // Declarations of TypeScript and of packages are half of the work, and not ours to check.
+  // Skips the declarations of TypeScript and of packages, which take half of the time.
   const options = [...strict, "--target", "esnext", "--allowImportingTsExtensions", "--skipLibCheck"];
   for (const compiler of ["typescript", "typescript-7"]) {
     const tsc = join(ROOT, "node_modules", compiler, "bin/tsc");
@@ -53,7 +53,7 @@ async function buildClient(origin: string, directory: string): Promise<void> {
   }
 }
 
-test("a client of generated types compiles, refuses mistakes, and calls every endpoint", async () => {
+test("a client with generated types compiles, mistakes do not, and the client calls every endpoint", async () => {
   const directory = await mkdtemp(join(tmpdir(), "ulr-client-"));
   try {
     await using open = await openListeningApp({ config: { signUp: "open", rateLimitLoginPerMinute: 100 } });

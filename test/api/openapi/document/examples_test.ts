@@ -7,7 +7,7 @@ import { type DescribedOperation, listOperations, readDocument } from "../../../
 import { loadBundledCatalog } from "../../../helpers/models/catalog.ts";
 import { openTestRunner } from "../../../helpers/process/job_runner.ts";
 
-/** The writes in an order in which each finds what it needs, with their statuses. */
+/** The writes with their expected statuses, in an order in which each finds its resources. */
 const WRITES: readonly (readonly [operationId: string, status: number])[] = [
   ["updateOwnProfile", 200],
   ["updateOrganization", 200],
@@ -22,7 +22,7 @@ const WRITES: readonly (readonly [operationId: string, status: number])[] = [
   ["createDefinition", 201],
   ["retranslateDefinition", 200],
   ["publishDefinition", 200],
-  // Definitions without Markdown come from before the translator; the demo has none.
+  // Only definitions from before the translator lack Markdown, and the demo has none of them.
   ["upgradeDefinition", 409],
   ["deprecateDefinition", 200],
   ["archiveDefinition", 200],
@@ -44,8 +44,7 @@ const WRITES: readonly (readonly [operationId: string, status: number])[] = [
 ];
 
 /**
- * Requests with the id of something that the caller must create first, or with a password that only the caller
- * knows.
+ * Requests that need the id of a resource that the caller must create first, or a password that only the caller knows.
  */
 const NEED_A_VALUE: readonly (readonly [operationId: string, status: number])[] = [
   ["beginTotp", 400],
@@ -86,9 +85,9 @@ type Values = Readonly<Record<string, string>>;
 
 interface Demo {
   api: TestApp;
-  /** A session of `demo-owner`. */
+  /** The session token of `demo-owner`. */
   owner: string;
-  /** A session of `demo-platform-admin`. */
+  /** The session token of `demo-platform-admin`. */
   platformAdmin: string;
   operations: ReadonlyMap<string, DescribedOperation>;
 }
@@ -110,13 +109,13 @@ async function openDemo(): Promise<Demo & AsyncDisposable> {
   return { api, owner, platformAdmin, operations, [Symbol.asyncDispose]: () => api[Symbol.asyncDispose]() };
 }
 
-/** The value that Swagger UI puts into the field of a parameter; undefined for an empty field. */
+/** Returns the value that Swagger UI prefills for a parameter, or undefined if the field is empty. */
 function prefillOf({ example, schema }: OpenApiParameter): unknown {
   const { default: unset, example: inner } = (schema ?? {}) as { default?: unknown; example?: unknown };
   return example ?? inner ?? unset;
 }
 
-/** Builds the request that Swagger UI sends without any change, except for `values`. */
+/** Builds the request that Swagger UI sends if only `values` were entered. */
 function prefilledRequest({ path, operation }: DescribedOperation, values: Values) {
   const filled = (place: OpenApiParameter["in"]): [string, string][] =>
     operation.parameters.flatMap((parameter) => {
@@ -172,7 +171,7 @@ test("every prefilled request works", async () => {
   expect(untried.toSorted()).toEqual(["logout", "recordExecution"]);
 });
 
-test("a prefilled request whose id is replaced by one of the caller's works", async () => {
+test("every prefilled request works after its id is replaced with one of the caller's", async () => {
   await using demo = await openDemo();
   await using runner = await openTestRunner(demo.api);
   const queued = await send(demo, "queueExportJob");

@@ -1,4 +1,4 @@
-/** Popular client generators and a linter on the document. */
+/** Runs popular client generators and a linter on the document. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { copyFile, mkdtemp, readdir, rm, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -9,12 +9,12 @@ import { readDocument } from "../../../helpers/http/openapi.ts";
 import { loadBundledCatalog } from "../../../helpers/models/catalog.ts";
 
 const ROOT = join(import.meta.dir, "../../../..");
-/** A folder with its own packages. Only this test checks code that imports generated code. */
+/** A folder with its own packages. Its programs import generated code, so only this test type-checks them. */
 const CLIENTS = join(ROOT, "test/fixtures/clients");
 const PROGRAMS = ["openapi_fetch", "hey_api", "orval", "kubb"] as const;
 const STRICT = [
   ...["--noEmit", "--strict", "--noUncheckedIndexedAccess", "--module", "preserve", "--target", "esnext"],
-  // Declarations of TypeScript and of packages are half of the work, and not ours to check.
+  // Skips the declarations of TypeScript and of packages, which take half of the time.
   ...["--lib", "esnext,dom,dom.iterable", "--allowImportingTsExtensions", "--skipLibCheck"],
 ];
 
@@ -29,7 +29,7 @@ async function run(cwd: string, args: readonly string[]): Promise<[number, strin
 }
 
 let open: ListeningApp;
-/** For generated code, with the document in `openapi.json` and the clients' packages. */
+/** The folder for generated code. It contains the document as `openapi.json` and the clients' packages. */
 let folder: string;
 beforeAll(async () => {
   open = await openListeningApp();
@@ -50,7 +50,7 @@ async function buildClients(): Promise<void> {
     if (file.endsWith(".ts")) await copyFile(join(CLIENTS, file), join(folder, file));
   }
   const files = PROGRAMS.map((name) => `${name}.ts`);
-  // The faster compiler: `client_test.ts` compiles types of the same document with both.
+  // Uses the faster compiler. `client_test.ts` compiles types of the same document with both compilers.
   const tsc = join(ROOT, "node_modules/typescript-7/bin/tsc");
   expect(await run(folder, [tsc, ...STRICT, ...files])).toEqual([0, ""]);
 }
@@ -64,7 +64,7 @@ async function seedVisitor({ app, origin }: ListeningApp) {
   return { origin, key, slug: "demo", project: "checkout-service" };
 }
 
-test("clients of four generators compile strictly, and read and write the same", async () => {
+test("clients from four generators compile strictly, and read and write the same data", async () => {
   const visitor = await seedVisitor(open);
   await buildClients();
   const expected = {
@@ -90,8 +90,8 @@ test("clients of four generators compile strictly, and read and write the same",
   expect(found[0]).not.toMatchObject({ models: 0 });
 });
 
-// Redocly's rules, stricter ones than it recommends, are in document_test.ts.
-test("Spectral finds no error by its recommended rules", async () => {
+// document_test.ts applies Redocly's rules, including stricter ones than Redocly recommends.
+test("Spectral finds no error with its recommended rules", async () => {
   await Bun.write(join(folder, "ruleset.yaml"), "extends: [spectral:oas]\n");
   const spectral = join(CLIENTS, "node_modules/.bin/spectral");
   expect(await run(folder, [spectral, "lint", "openapi.json", "-r", "ruleset.yaml"])).toEqual([
