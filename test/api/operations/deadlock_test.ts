@@ -1,11 +1,11 @@
-/** Writes that PostgreSQL ends because of a deadlock, as when their organization is deleted at the same time. */
+/** Writes that PostgreSQL aborts because of a deadlock, for example while their organization is being deleted. */
 import { expect, test } from "bun:test";
 import { openOrgScene } from "../../helpers/accounts/organization.ts";
 import { agentYaml, ask, write } from "../../helpers/definitions/definitions.ts";
 import { openTestApp, type TestApp } from "../../helpers/http/app.ts";
 import { callWebhooks, WEBHOOK_BODY } from "../../helpers/webhooks/call_webhooks.ts";
 
-/** Makes the first transaction of each write fail, as a deadlock does. A sequence is not rolled back. */
+/** Makes the first transaction of each write fail as in a deadlock. The rollback does not reset the sequence. */
 async function failFirstTries({ db }: TestApp): Promise<void> {
   await db.owner.unsafe(`
     create sequence tries;
@@ -19,7 +19,7 @@ async function failFirstTries({ db }: TestApp): Promise<void> {
     create trigger fail_first_try before insert on audit_log for each row execute function fail_first_try()`);
 }
 
-test("a write to a definition that ends in a deadlock is repeated, and done once", async () => {
+test("a write to a definition that is aborted by a deadlock is retried and applied once", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   await failFirstTries(api);
@@ -41,7 +41,7 @@ test("a write to a definition that ends in a deadlock is repeated, and done once
   expect(entries.map(({ action }) => action)).toEqual(actions.map((verb) => `definition.${verb}`));
 });
 
-test("a write to an organization or an account that ends in a deadlock is repeated, and done once", async () => {
+test("a write to an organization or an account that is aborted by a deadlock is retried and applied once", async () => {
   await using scene = await openOrgScene();
   const { api, owner } = scene;
   await failFirstTries(api);

@@ -1,4 +1,4 @@
-/** Every way to address a definition, on every path. */
+/** Every form of a definition's address, on every path. */
 import { expect, test } from "bun:test";
 import {
   agentNeeding,
@@ -13,7 +13,7 @@ import {
 } from "../../helpers/definitions/definitions.ts";
 import { openTestApp, type TestApp } from "../../helpers/http/app.ts";
 
-/** The paths of reads below a definition. */
+/** The subpaths of a definition that can be read. */
 const READS = [
   "",
   "/versions",
@@ -26,7 +26,7 @@ const READS = [
   "/executions",
 ];
 
-/** Two organizations with `reviewer`: the first published 1.0.0, the second 3.0.0 and 3.1.0. */
+/** Creates `reviewer` in two organizations. The first publishes 1.0.0, the second 3.0.0 and 3.1.0. */
 async function openTwoLines() {
   const api = await openTestApp();
   const first = await api.make.person();
@@ -47,7 +47,7 @@ async function textOf(api: TestApp, path: string): Promise<string> {
   return response.status === 200 ? text : `${path}: ${response.status} ${text}`;
 }
 
-test("@org/name, encoded or not, and an id are read on every path", async () => {
+test("every path accepts @org/name, encoded or not, and an id", async () => {
   const { api, second, newest } = await openTwoLines();
   await using _ = api;
   const { slug } = second.org;
@@ -68,7 +68,7 @@ test("@org/name, encoded or not, and an id are read on every path", async () => 
   }
 });
 
-test("a bare name with a version falls through to a definition that has the version", async () => {
+test("a bare name with a version resolves to a definition that has the version", async () => {
   const { api, second, newest } = await openTwoLines();
   await using _ = api;
   expect((await definitionOf(await ask(api, "/agent/reviewer", null))).version).toBe("1.0.0");
@@ -86,13 +86,13 @@ test("a bare name with a version falls through to a definition that has the vers
   }
   const { id } = await definitionOf(await ask(api, "/agent/reviewer@3.1.0", null));
   expect(id).toBe(newest.id);
-  // Both versions belong to one definition.
+  // Both versions of a comparison must belong to one definition.
   expect((await ask(api, "/agent/reviewer/diff?from=3.0.0&to=3.1.0", null)).status).toBe(200);
   const mixed = await ask(api, "/agent/reviewer/diff?from=1.0.0&to=3.1.0", null);
   expect((await errorOf(mixed)).slice(0, 2)).toEqual([404, "NOT_FOUND"]);
 });
 
-test("an id reads archived versions, and only those of its type that the caller may see", async () => {
+test("an id can read archived versions, but only of its type and only visible ones", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   const stranger = await api.make.person();
@@ -125,7 +125,7 @@ test("an id reads archived versions, and only those of its type that the caller 
   expect((await write(api, `/agent/${archived.id}/archive`, person)).status).toBe(400);
 });
 
-test("X-Org-Slug and the path may not name different organizations", async () => {
+test("X-Org-Slug and the path must not name different organizations", async () => {
   const { api, first, second } = await openTwoLines();
   await using _ = api;
   const read = (slug: string, below = "") =>
@@ -136,11 +136,11 @@ test("X-Org-Slug and the path may not name different organizations", async () =>
       expect((await errorOf(await read(slug, below))).slice(0, 2)).toEqual([403, "ORG_ACCESS_DENIED"]);
     }
   }
-  // The header of a fork names the target.
+  // For a fork, the header names the target organization.
   expect((await read(second.org.slug, "/forkable")).status).toBe(200);
 });
 
-test("a fork takes @org/name and an id as its source", async () => {
+test("a fork accepts @org/name and an id as its source", async () => {
   const { api, second, newest } = await openTwoLines();
   await using _ = api;
   const person = await api.make.person();
@@ -151,7 +151,7 @@ test("a fork takes @org/name and an id as its source", async () => {
   }
 });
 
-test("names may begin with a digit, but those of forks and successors with a letter only", async () => {
+test("names may start with a digit, but names of forks and successors must start with a letter", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   const published = await publishAgent(api, person, { name: "2fa", visibility: "public" });
@@ -170,7 +170,7 @@ test("names may begin with a digit, but those of forks and successors with a let
   }
 });
 
-test("a successor may be in another organization, where Link looks for it", async () => {
+test("a successor may be in another organization, and Link points there", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   const { slug } = person.org;
@@ -191,7 +191,8 @@ test("a successor may be in another organization, where Link looks for it", asyn
       { body },
     );
     expect((await definitionOf(deprecated)).successor).toBe(successor);
-    // A bare one too: its name alone may be another organization's.
+    // The link for a bare name is qualified too, because the successor's name alone may mean another organization's
+    // definition.
     for (const address of [`${name}@1.0.0`, `@${slug}/${name}@1.0.0`, id]) {
       expect(await link(`/agent/${address}`)).toBe(`<${qualified}>; rel="successor-version"`);
     }

@@ -1,10 +1,10 @@
-/** Writes to definitions find the organization, and errors name it. */
+/** Writes to definitions find the organization, and error messages name it. */
 import { expect, test } from "bun:test";
 import { agentYaml, ask, makeDefinition, write } from "../../helpers/definitions/definitions.ts";
 import { openTestApp, type TestApp } from "../../helpers/http/app.ts";
 import type { OrgRow, Person } from "../../helpers/postgres/factory.ts";
 
-/** Writes to a line, with the required state of its version 1.0.0. */
+/** Writes to a line, with the status that its version 1.0.0 must have. */
 const WRITES = [
   { method: "PUT", path: "@1.0.0", status: "draft", body: { tags: ["x"] } },
   { method: "POST", path: "@1.0.0/publish", status: "draft" },
@@ -35,7 +35,7 @@ async function errorBodyOf(response: Response) {
   return { status: response.status, ...error };
 }
 
-/** A user in two organizations, with a role in the second one. */
+/** Creates a user and gives `person` a role in that user's organization. Returns the new user. */
 async function joinSecond(api: TestApp, person: Person, role: "publisher" | "viewer"): Promise<Person> {
   const second = await api.make.person();
   await api.db.sql`
@@ -43,7 +43,7 @@ async function joinSecond(api: TestApp, person: Person, role: "publisher" | "vie
   return second;
 }
 
-test("a write that names no organization finds the only one where the caller may write", async () => {
+test("a write without an organization uses the only one where the caller may write", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   const viewed = await joinSecond(api, person, "viewer");
@@ -59,7 +59,7 @@ test("a write that names no organization finds the only one where the caller may
   expect(count).toBe(WRITES.length);
 });
 
-test("in several organizations the write is 409 and names them; the path or the header chooses", async () => {
+test("with several organizations, the write returns 409 and lists them, and the path or the header selects one", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   const second = await joinSecond(api, person, "publisher");
@@ -89,7 +89,7 @@ test("in several organizations the write is 409 and names them; the path or the 
   }
 });
 
-test("without an organization where the caller may write it is 403 for members and 404 for others", async () => {
+test("without a writable organization, the write returns 403 for members and 404 for others", async () => {
   await using api = await openTestApp();
   const owner = await api.make.person();
   const viewer = await api.make.person({ org: owner.org, role: "viewer" });
@@ -114,7 +114,7 @@ test("without an organization where the caller may write it is 403 for members a
   }
 });
 
-test("a stranger who writes to a public definition learns that members do", async () => {
+test("a stranger who writes to a public definition learns that only members can write", async () => {
   await using api = await openTestApp();
   const owner = await api.make.person();
   const stranger = await api.make.person();
@@ -125,7 +125,7 @@ test("a stranger who writes to a public definition learns that members do", asyn
   expect(refused.message).toContain(owner.org.slug);
 });
 
-test("creating and forking use the organization the call means, and refusals name it", async () => {
+test("creating and forking use the request's organization, and errors name it", async () => {
   await using api = await openTestApp();
   const owner = await api.make.person();
   const viewer = await api.make.person({ org: owner.org, role: "viewer" });
@@ -151,7 +151,7 @@ test("creating and forking use the organization the call means, and refusals nam
   }
 });
 
-test("queueing an export says which organization has no paid tier", async () => {
+test("queueing an export reports the organization without a paid tier", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   const response = await api.request("/api/v1/export/jobs", { method: "POST", key: person.key });

@@ -38,7 +38,7 @@ async function listed(api: TestApp, caller: Caller | null, query = ""): Promise<
   return data.definitions.map(({ name, version }) => `${name}@${version}`);
 }
 
-test("a quarantined version is hidden from others, and the next lower one takes its place", async () => {
+test("a quarantined version is hidden from strangers, and the next lower version replaces it", async () => {
   await using api = await openTestApp();
   const [owner, stranger] = [await api.make.person(), await api.make.person()] as const;
   await publishAgent(api, own(owner), { name: "helper", visibility: "public" });
@@ -82,7 +82,7 @@ test("a quarantined version is hidden from others, and the next lower one takes 
     expect(await resolved(caller)).toEqual(["1.0.0"]);
   }
   expect(await dependents("helper@1.0.0")).toBe(1);
-  // Members see it and the reason; it does not resolve for them either.
+  // Members see the version and the reason, but the version does not resolve for them either.
   const seen = { quarantinedAt: printed["quarantinedAt"], quarantineReason: "It sends secrets away" };
   expect(await statuses(api, own(owner), paths)).toEqual(paths.map(() => 200));
   expect(await definitionOf(await ask(api, "/agent/helper@1.1.0", own(owner)))).toMatchObject({
@@ -104,7 +104,7 @@ test("a quarantined version is hidden from others, and the next lower one takes 
   expect(await resolved({ key: owner.key })).toEqual(["1.0.0"]);
   const fork = await write(api, "/agent/helper@1.1.0/fork", own(owner), { body: { name: "copy" } });
   expect(await errorOf(fork)).toEqual([409, "NOT_FORKABLE", { reason: "NOT_PUBLISHED" }]);
-  // Released, as if it had never been quarantined.
+  // After the release, the version is the same as before the quarantine.
   expect(await quarantine(api, name)).toMatchObject({
     quarantinedAt: null,
     quarantineReason: null,
@@ -141,7 +141,7 @@ test("quarantining a line quarantines all of its versions, including later ones"
     "NOT_FOUND",
     { reason: "version" },
   ]);
-  // A bare name resolves to the next line, as if this one did not exist.
+  // A bare name resolves to the next line, as if the quarantined line did not exist.
   expect((await definitionOf(await ask(api, "/agent/helper", null))).id).toBe(bare.id);
   expect(await listed(api, null)).toEqual(["fork@1.0.0", "helper@1.0.1"]);
   expect(await listed(api, own(owner))).toEqual(["fork@1.0.0", "helper@3.0.0"]);
@@ -164,7 +164,7 @@ test("quarantining a line quarantines all of its versions, including later ones"
   expect(await statuses(api, null, paths)).toEqual([200, 200, 200]);
 });
 
-test("if only a quarantined version is published, a name means the highest version in any status", async () => {
+test("if only a quarantined version is published, a name resolves to the highest version in any status", async () => {
   await using api = await openTestApp();
   const owner = await api.make.person();
   await publishAgent(api, own(owner), { name: "helper", visibility: "public" });
@@ -174,7 +174,7 @@ test("if only a quarantined version is published, a name means the highest versi
   expect(await dependents.json()).toMatchObject({ data: { definition: { version: "1.1.0" } } });
 });
 
-test("a list with publishedFirst has the version that the bare name resolves to, which is no quarantined one", async () => {
+test("a list with publishedFirst shows the version that the bare name resolves to, not a quarantined one", async () => {
   await using api = await openTestApp();
   const owner = await api.make.person();
   const member = own(owner);
@@ -191,7 +191,7 @@ test("a list with publishedFirst has the version that the bare name resolves to,
   expect(await first()).toEqual(["helper@1.1.0"]);
 });
 
-test("a reference bound to a quarantined line is unresolved, and resolves to no other line", async () => {
+test("a reference bound to a quarantined line is unresolved and does not resolve to another line", async () => {
   await using api = await openTestApp();
   const [owner, stranger, author] = [
     await api.make.person(),
@@ -223,7 +223,7 @@ test("executions of quarantined definitions are not recorded for any caller", as
   expect((await errorOf(response)).slice(0, 2)).toEqual([404, "NOT_FOUND"]);
 });
 
-test("operators can quarantine what a deleted organization has left, and read in its audit log that they did", async () => {
+test("operators can quarantine definitions of a deleted organization, and its audit log records it", async () => {
   await using api = await openTestApp();
   const owner = await api.make.person();
   const { id, slug } = owner.org;
@@ -242,7 +242,7 @@ test("operators can quarantine what a deleted organization has left, and read in
   expect(await statuses(api, null, paths)).toEqual([200]);
 });
 
-test("operators get clear errors, and every change is in the audit log", async () => {
+test("operators get clear errors, and the audit log records every change", async () => {
   await using api = await openTestApp();
   const owner = await api.make.person();
   const { slug } = owner.org;

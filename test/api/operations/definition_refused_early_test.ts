@@ -1,4 +1,4 @@
-/** Requests that can be refused without reading a document are refused without reading it. */
+/** Requests that can be refused without reading a document are refused before it is read. */
 import { expect, test } from "bun:test";
 import {
   ask,
@@ -11,7 +11,7 @@ import {
 import { largeAgentYaml } from "../../helpers/definitions/large_documents.ts";
 import { openTestApp } from "../../helpers/http/app.ts";
 
-test("names, rights and bodies are checked before a document is read", async () => {
+test("names, permissions and bodies are checked before a document is read", async () => {
   await using api = await openTestApp();
   const author = await api.make.person({ tier: "free" });
   const viewer = await api.make.person({ org: author.org, role: "viewer" });
@@ -21,7 +21,7 @@ test("names, rights and bodies are checked before a document is read", async () 
   const next = largeAgentYaml("large", "1.1.0", 1);
   await publishAgent(api, author, { name: "large", version: "1.1.0", yaml: next, visibility: "public" });
   await createAgent(api, author, { name: "sketch" });
-  // From now on every read is 503.
+  // From here on, every read of a document is 503.
   await api.deps.documents.close();
   const body = { yaml: largeAgentYaml("new") };
   const wrongTime = {

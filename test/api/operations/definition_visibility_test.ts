@@ -1,4 +1,4 @@
-/** Visibility: every visibility and status, for every caller, at every endpoint. New endpoints are added as rows. */
+/** Tests every visibility and status for every caller at every endpoint. Add new endpoints as rows. */
 import { expect, test } from "bun:test";
 import {
   DEFINITION_STATUSES,
@@ -27,10 +27,10 @@ interface Place {
   slug: string;
 }
 
-/** The outcome: 200, or 404 and what was not found. */
+/** The outcome of a read: 200, or 404 because of the version or the definition. */
 type Outcome = "found" | "no version" | "no definition";
 
-/** Reads, and their outcome for callers who may see the version. */
+/** Reads, with their outcome for callers who may see the version. */
 const READS: readonly {
   path: (place: Place) => string;
   seen: (status: DefinitionStatus) => Outcome;
@@ -60,7 +60,7 @@ function onlyResolvable(status: DefinitionStatus): Outcome {
   return status === "published" || status === "deprecated" ? "found" : "no version";
 }
 
-/** Writes, which only publishers may make. */
+/** Writes, which require the role publisher. */
 const WRITES: readonly { method: string; path: (name: string) => string; body?: unknown }[] = [
   { method: "PUT", path: (name) => `/agent/${name}@1.0.0`, body: { displayName: "x" } },
   { method: "DELETE", path: (name) => `/agent/${name}@1.0.0` },
@@ -71,7 +71,7 @@ const WRITES: readonly { method: string; path: (name: string) => string; body?: 
   { method: "POST", path: (name) => `/agent/${name}/upgrade`, body: { yaml: agentYaml("any") } },
 ];
 
-/** Creates a version of every kind in one organization, and the callers around it. */
+/** Creates a version of every status and visibility in one organization, and members and strangers as callers. */
 async function openRegistry() {
   const api = await openTestApp({
     config: { rateLimitAnonymousPerMinute: 10_000, rateLimitUserPerMinute: 10_000 },
@@ -121,7 +121,7 @@ function expectedReads(slug: string, sees: (kind: Case) => boolean): [string, st
   );
 }
 
-test("members see all versions; others see only versions that are neither drafts nor private", async () => {
+test("members see all versions, and other callers see only versions that are neither drafts nor private", async () => {
   const { api, owner, viewer, stranger, boundHere, boundElsewhere } = await openRegistry();
   await using _ = api;
   const { slug } = owner.org;
@@ -140,7 +140,7 @@ test("members see all versions; others see only versions that are neither drafts
   }
 });
 
-test("writes of others find nothing, members below publisher are refused, and nothing changes", async () => {
+test("strangers' writes find nothing, members below publisher are refused, and nothing changes", async () => {
   const { api, owner, viewer, stranger, boundHere, boundElsewhere } = await openRegistry();
   await using _ = api;
   const before = await api.db.sql`select id, status, updated_at from definitions order by id`;

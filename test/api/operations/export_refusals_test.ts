@@ -13,7 +13,7 @@ async function refusal(response: Response): Promise<[number, string, Record<stri
 
 const PATHS = ["issues", "bundle", "estimate"] as const;
 
-test("an export without a credential is 401 and says how to send one", async () => {
+test("an export without a credential returns 401 and explains how to send one", async () => {
   await using app = await openTestApp();
   const { project } = await makeExportProject(app);
   for (const path of PATHS) {
@@ -23,7 +23,7 @@ test("an export without a credential is 401 and says how to send one", async () 
   }
 });
 
-test("a project of others, a deleted one and one that does not exist are the same 404", async () => {
+test("another user's project, a deleted project and a missing project return the same 404", async () => {
   await using app = await openTestApp();
   const { person, project } = await makeExportProject(app);
   const stranger = await app.make.person();
@@ -52,7 +52,7 @@ test("a project of others, a deleted one and one that does not exist are the sam
   ]);
 });
 
-test("a key bound to one organization does not see the projects of its owner's others", async () => {
+test("a key bound to one organization does not see projects of its owner's other organizations", async () => {
   await using app = await openTestApp();
   const { person, project } = await makeExportProject(app);
   const bound = await app.make.key({ userId: person.user.id, orgId: person.personalOrg.id });
@@ -65,7 +65,7 @@ test("a key bound to one organization does not see the projects of its owner's o
   expect(await refusal(bySlug)).toEqual([403, "ORG_ACCESS_DENIED", undefined]);
 });
 
-test("a project is found by id, slug or name in the organization that the call means", async () => {
+test("a project is found by id, slug or name in the request's organization", async () => {
   await using app = await openTestApp();
   const { person, project } = await makeExportProject(app);
   const headers = { "x-org-slug": person.org.slug };
@@ -81,7 +81,7 @@ test("a project is found by id, slug or name in the organization that the call m
   expect(await refusal(elsewhere)).toEqual([404, "PROJECT_NOT_FOUND", undefined]);
 });
 
-test("beside a project's id, X-Org-Slug may name any organization of the caller, and no other", async () => {
+test("with a project's id, X-Org-Slug may name any of the caller's organizations, but no other", async () => {
   await using app = await openTestApp();
   const { person, project } = await makeExportProject(app);
   const stranger = await app.make.person();
@@ -102,7 +102,7 @@ test("beside a project's id, X-Org-Slug may name any organization of the caller,
   expect(await read(person.key, stranger.org.slug, crypto.randomUUID())).toEqual([404, "PROJECT_NOT_FOUND"]);
 });
 
-test("an unknown dataset is 404, which names the eight", async () => {
+test("an unknown dataset returns 404 with the names of the eight datasets", async () => {
   await using app = await openTestApp();
   const { person, project } = await makeExportProject(app);
   const response = await app.request(`/api/v1/export/projects/${project.id}/isues`, { key: person.key });
@@ -116,7 +116,7 @@ test("an unknown dataset is 404, which names the eight", async () => {
   );
 });
 
-test("bundle and estimate need publisher or above and a personal credential; a dataset needs neither", async () => {
+test("bundles and estimates require publisher or above and a personal credential, and datasets require neither", async () => {
   await using app = await openTestApp();
   const { person, project } = await makeExportProject(app);
   const viewer = await app.make.person({ role: "viewer", org: person.org });
@@ -136,7 +136,7 @@ test("bundle and estimate need publisher or above and a personal credential; a d
   await dataset.body?.cancel();
 });
 
-test("an organization on the free tier exports nothing; 402 comes before 400", async () => {
+test("an organization on the free tier cannot export, and 402 precedes 400", async () => {
   await using app = await openTestApp();
   const person = await app.make.person({ tier: "free" });
   const paid = await app.make.org({ subscriptionTier: "pro" });
@@ -151,7 +151,7 @@ test("an organization on the free tier exports nothing; 402 comes before 400", a
   }
 });
 
-/** A query string and the parameter that is refused. */
+/** Paths and query strings, with the parameter that is refused. */
 const BAD_QUERIES: readonly [(typeof PATHS)[number] | "runs" | "occurrences", string, string][] = [
   ["issues", "format=xml", "format"],
   ["issues", "format=csv&format=ndjson", "format"],
@@ -176,7 +176,7 @@ const BAD_QUERIES: readonly [(typeof PATHS)[number] | "runs" | "occurrences", st
   ["estimate", "format=zip", "format"],
 ];
 
-test("a parameter that is unknown, doubled or malformed is 400 and named", async () => {
+test("an unknown, repeated or malformed parameter returns 400 with its name", async () => {
   await using app = await openTestApp();
   const made = await makeExportProject(app);
   for (const [path, query, parameter] of BAD_QUERIES) {
@@ -193,7 +193,7 @@ test("a parameter that is unknown, doubled or malformed is 400 and named", async
   }
 });
 
-test("all problems of a query are reported at once", async () => {
+test("all problems of a query are reported together", async () => {
   await using app = await openTestApp();
   const made = await makeExportProject(app);
   const [, , details] = await refusal(
@@ -203,7 +203,7 @@ test("all problems of a query are reported at once", async () => {
   expect(errors.map((error) => error.path).sort()).toEqual(["as_of", "format", "nonsense"]);
 });
 
-test("a dataset or a bundle over its cap is 413 and points to the jobs", async () => {
+test("a dataset or a bundle over its limit returns 413 and refers to export jobs", async () => {
   await using app = await openTestApp({ config: { exportSyncMaxRows: 1, exportBundleMaxRows: 5 } });
   const made = await makeExportProject(app);
   const asyncEndpoint = "/api/v1/export/jobs";
@@ -222,7 +222,7 @@ test("a dataset or a bundle over its cap is 413 and points to the jobs", async (
   });
 });
 
-test("a bundle whose rows cannot be counted in time is 504, and the next one works", async () => {
+test("a bundle whose rows cannot be counted in time returns 504, and the next one works", async () => {
   await using app = await openTestApp({ config: { exportPrepareTimeoutMs: 200 } });
   const made = await makeExportProject(app);
   const release = Promise.withResolvers<void>();
@@ -240,7 +240,7 @@ test("a bundle whose rows cannot be counted in time is 504, and the next one wor
       { asyncEndpoint: "/api/v1/export/jobs" },
     ]);
   }
-  // HEAD of a dataset counts too, although no rows are read.
+  // HEAD of a dataset also counts the rows, although it reads none.
   const url = `/api/v1/export/projects/${made.project.id}/issues`;
   expect((await app.request(url, { method: "HEAD", key: made.person.key })).status).toBe(504);
   release.resolve();
@@ -250,7 +250,7 @@ test("a bundle whose rows cannot be counted in time is 504, and the next one wor
   await bundle.arrayBuffer();
 });
 
-test("an export beyond the stream slots is 503 with Retry-After, and a slot that is freed serves the next", async () => {
+test("an export without a free slot returns 503 with Retry-After, and a freed slot serves the next export", async () => {
   await using app = await openTestApp({ config: { exportStreamsMax: 1 } });
   const made = await makeExportProject(app);
   const first = await exportDataset(app, made, "issues");
@@ -263,7 +263,7 @@ test("an export beyond the stream slots is 503 with Retry-After, and a slot that
   await third.text();
 });
 
-test("writing to an export is 405 with the allowed methods", async () => {
+test("writing to an export returns 405 with the allowed methods", async () => {
   await using app = await openTestApp();
   const { person, project } = await makeExportProject(app);
   const response = await app.request(`/api/v1/export/projects/${project.id}/issues`, {

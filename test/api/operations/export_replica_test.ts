@@ -1,4 +1,4 @@
-/** Exports from a streaming replica, and what happens if it is behind or down. */
+/** Exports from a streaming replica that is up to date, behind or down. */
 import { afterAll, afterEach, beforeAll, expect, test } from "bun:test";
 import { EXPORT_APPLICATION } from "../../../sql/connection/application_names.ts";
 import type { Pool } from "../../../sql/connection/pool.ts";
@@ -39,7 +39,7 @@ async function openReplicatedApp(): Promise<TestApp> {
   return app;
 }
 
-/** The server of the app's snapshots since the last call. */
+/** Returns a function that counts the app's snapshots by server since its last call. */
 function snapshotCounter(app: TestApp): () => Promise<{ primary: number; replica: number }> {
   const seen = { primary: 0, replica: 0 };
   return async () => {
@@ -59,7 +59,7 @@ async function metricOf(app: TestApp, name: string) {
   return metric.get();
 }
 
-/** Exports that wait until the replica has caught up. */
+/** Counts the exports that wait until the replica has caught up. */
 async function countWaiting(app: TestApp): Promise<number> {
   const [row] = await server.replica<[{ count: number }]>`
     select count(*) from pg_stat_activity
@@ -68,7 +68,7 @@ async function countWaiting(app: TestApp): Promise<number> {
   return row.count;
 }
 
-/** When an export last queried the replica. */
+/** Returns the time of an export's last query on the replica. */
 async function lastAsked(app: TestApp): Promise<string> {
   const [row] = await server.replica<[{ at: string }]>`
     select max(query_start) as at from pg_stat_activity
@@ -76,7 +76,7 @@ async function lastAsked(app: TestApp): Promise<string> {
   return row.at;
 }
 
-/** Sessions of exports in the app's database on the replica that wait for a lock. */
+/** Returns the process ids of the app's export sessions that wait for a lock on the replica. */
 async function listWaitingOnReplica(app: TestApp): Promise<number[]> {
   const rows = await server.replica<{ pid: number }[]>`
     select pid from pg_stat_activity
@@ -84,7 +84,7 @@ async function listWaitingOnReplica(app: TestApp): Promise<number[]> {
   return rows.map(({ pid }) => pid);
 }
 
-/** The app's sessions of exports, and how many are in a transaction. */
+/** Counts the app's export sessions, and those in a transaction. */
 async function countExporters(sql: Pool, app: TestApp): Promise<{ all: number; open: number }> {
   const [row] = await sql<[{ all: number; open: number }]>`
     select count(*) as all, count(xact_start) as open from pg_stat_activity
@@ -110,7 +110,7 @@ async function runIds(app: TestApp, exported: ExportProject, query = ""): Promis
   return (await ndjsonRows(response)).map(({ id }) => id);
 }
 
-/** Exports until the replica gives the snapshot. */
+/** Repeats the export until its snapshot is from the replica. */
 async function untilBack(app: TestApp, exported: ExportProject): Promise<void> {
   const count = snapshotCounter(app);
   await count();
@@ -134,7 +134,7 @@ test("datasets, bundles and estimates are read from the replica, including rows 
   expect(await count()).toEqual({ primary: 0, replica: 23 });
 });
 
-test("the replica comes from the configuration, and its use is in the metrics", async () => {
+test("the replica is configured by a variable, and metrics report its use", async () => {
   await using app = await openReplicatedApp();
   const { databaseUrl, databaseReplicaUrl, dataDir } = app.deps.config;
   const { person, project, ids } = await makeExportProject(app);
@@ -160,7 +160,7 @@ test("the metric of a process without exports follows the replica", async () => 
   await waitFor(async () => (await readUsed()) === 1);
 });
 
-test("a replica that is behind is waited for", async () => {
+test("an export waits for a replica that is behind", async () => {
   await using app = await openReplicatedApp();
   const count = snapshotCounter(app);
   const exported = await makeExportProject(app);
@@ -174,7 +174,7 @@ test("a replica that is behind is waited for", async () => {
   expect(await count()).toEqual({ primary: 0, replica: 2 });
 });
 
-test("a replica that stays behind is not read from, with or without as_of, until it has caught up", async () => {
+test("a replica that stays behind is not read from until it has caught up, with or without as_of", async () => {
   await using app = await openReplicatedApp();
   const count = snapshotCounter(app);
   const exported = await makeExportProject(app);
@@ -185,7 +185,7 @@ test("a replica that stays behind is not read from, with or without as_of, until
   expect((await runIds(app, exported)).at(-1)).toBe(run.id);
   const asked = await lastAsked(app);
   expect((await runIds(app, exported, `?as_of=${asOf}`)).at(-1)).toBe(run.id);
-  // The first has waited for all of them: the second does not query the replica.
+  // The first export has waited on behalf of all exports. The second does not query the replica.
   expect(await lastAsked(app)).toBe(asked);
   expect(await count()).toEqual({ primary: 2, replica: 1 });
   expect((await metricOf(app, "database_replica_used")).values[0]?.value).toBe(0);
@@ -205,7 +205,7 @@ test("a replica that stays behind is not read from, with or without as_of, until
   expect(events).toEqual(["replica.behind", "replica.back"]);
 });
 
-test("a replica of another system is never read from", async () => {
+test("a replica of another system is not used", async () => {
   await using other = await openTestDatabase();
   await using app = await openTestApp({ config: { databaseReplicaUrl: other.url } });
   const exported = await makeExportProject(app);
@@ -214,7 +214,7 @@ test("a replica of another system is never read from", async () => {
   expect(await count()).toEqual({ primary: 1, replica: 0 });
 });
 
-test("an unflushed commit is in the next export without a delay", async () => {
+test("the next export includes an unflushed commit without a delay", async () => {
   await using app = await openReplicatedApp();
   const { admin, sql } = app.db;
   const exported = await makeExportProject(app);
@@ -231,7 +231,7 @@ test("an unflushed commit is in the next export without a delay", async () => {
   await admin`select pg_reload_conf()`;
 });
 
-test("unflushed writes of an open transaction delay no export", async () => {
+test("unflushed writes of an open transaction do not delay exports", async () => {
   await using app = await openReplicatedApp();
   const { sql } = app.db;
   const exported = await makeExportProject(app);
@@ -245,7 +245,7 @@ test("unflushed writes of an open transaction delay no export", async () => {
   expect(await count()).toEqual({ primary: 0, replica: 1 });
 });
 
-test("a client that leaves ends its query on the replica", async () => {
+test("a client that disconnects ends its query on the replica", async () => {
   await using app = await openReplicatedApp();
   const { person, project } = await makeExportProject(app);
   await whileLocked(app, "issues", async () => {
@@ -303,7 +303,7 @@ test("an export that the replica aborts after its audit entry was written has on
   expect(entries).toHaveLength(1);
 });
 
-test("a replica gives both connections of its snapshot", async () => {
+test("both connections of an export use the replica's snapshot", async () => {
   await using replicated = await openListeningApp({ servers: server });
   const { app, origin } = replicated;
   const { person, project } = await makeWideProject(app);
@@ -319,7 +319,7 @@ test("a replica gives both connections of its snapshot", async () => {
   expect(titles).toEqual(Array.from({ length: WIDE_ISSUES }, (_, index) => `Issue ${index + 1}`));
 });
 
-test("a replica that dies breaks running exports; later ones are read from the primary until it is back", async () => {
+test("a replica that crashes breaks running exports, and later ones are read from the primary until it is back", async () => {
   await using app = await openReplicatedApp();
   const exported = await makeExportProject(app);
   const large = await makeWideProject(app);

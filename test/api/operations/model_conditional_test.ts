@@ -13,7 +13,7 @@ const PATHS = [
   "/api/v1/models/history?model=openai/gpt-5",
 ];
 
-test("every response has a strong ETag and is 304 for a client that has it; HEAD is GET without a body", async () => {
+test("every response has a strong ETag and supports 304, and HEAD returns GET without a body", async () => {
   await using app = await openTestApp();
   await syncFrom(app.db.sql, documentSource(makeDocument({ openai: { "gpt-5": {} } })));
   for (const path of PATHS) {
@@ -34,7 +34,7 @@ test("every response has a strong ETag and is 304 for a client that has it; HEAD
     }
     expect((await app.request(path, { headers: { "if-none-match": '"other"' } })).status).toBe(200);
     const head = await app.request(path, { method: "HEAD" });
-    // A stream has no length before it ends.
+    // The length of a streamed response is unknown until it ends.
     const length = path.endsWith("csv") ? null : String(body.byteLength);
     expect([
       head.status,
@@ -48,7 +48,7 @@ test("every response has a strong ETag and is 304 for a client that has it; HEAD
   }
 });
 
-test("a response to a credential is private, and a wrong credential is 401 here too", async () => {
+test("a response to a credential is private, and a wrong credential returns 401 here too", async () => {
   await using app = await openTestApp();
   await syncFrom(app.db.sql, documentSource(makeDocument({ openai: { "gpt-5": {} } })));
   const { key } = await app.make.person();
@@ -58,7 +58,7 @@ test("a response to a credential is private, and a wrong credential is 401 here 
   expect((await app.request("/api/v1/models", { key: "ulr_wrong" })).status).toBe(401);
 });
 
-test("the ETag is the same for the same content, and another for any other", async () => {
+test("equal content has the same ETag, and different content has a different one", async () => {
   await using app = await openTestApp();
   const { sql } = app.db;
   const read = async () => {
@@ -85,7 +85,7 @@ test("the ETag is the same for the same content, and another for any other", asy
   expect((await read()).etag).toBe(first.etag);
 });
 
-test("a sync that changes nothing changes the ETag exactly where the response has its time", async () => {
+test("a sync without changes changes the ETag only if the response contains its time", async () => {
   await using app = await openTestApp();
   const document = makeDocument({ openai: { "gpt-5": {} } });
   const read = async () => {
