@@ -18,7 +18,7 @@ function axis(text: string): string[] {
   return [...values.matchAll(/<span>([^<]*)<\/span>/g)].map(([, value]) => value ?? "");
 }
 
-test("bars are as high as their values, below a round number", () => {
+test("bars are in proportion to their values, below a round maximum", () => {
   const text = plot([0, 5, 20, 40]);
   expect(axis(text)).toEqual(["50", "25", "0"]);
   expect(heights(text)).toEqual([0, 20, 80, 160]);
@@ -41,7 +41,7 @@ test("a small value next to large ones is still visible", () => {
   expect(heights(plot([1, 1_000_000]))[0]).toBeGreaterThanOrEqual(2);
 });
 
-test("the table has every value, and the picture says nothing that it lacks", () => {
+test("the table contains every value, and the picture is hidden from screen readers", () => {
   const text = plot([3, 1234]);
   expect(text).toContain(`<th scope="row">day 0</th><td class="number">3</td>`);
   expect(text).toContain(`<th scope="row">day 1</th><td class="number">1,234</td>`);

@@ -6,7 +6,7 @@ import { openPage } from "../../helpers/pages/forms.ts";
 
 const BROWSER = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8";
 
-test("a browser gets an error page for a wrong address, with links and the request ID", async () => {
+test("a browser gets an error page for an unknown address, with links and the request ID", async () => {
   await using api = await openTestApp();
   for (const path of [
     "/nowhere",
@@ -29,7 +29,7 @@ test("a browser gets an error page for a wrong address, with links and the reque
   }
 });
 
-test("an error page shows who is signed in, with words for people", async () => {
+test("an error page shows the signed-in user and an explanation", async () => {
   await using api = await openTestApp();
   const { user, org } = await api.make.person({ role: "viewer" });
   const { token } = await api.make.session({ userId: user.id });
@@ -49,12 +49,12 @@ test("an error page shows who is signed in, with words for people", async () => 
   }
   const refused = await (await openPage(api, "/definitions/new", token)).text();
   expect(refused).toContain("You can choose another organization at the top of the page.");
-  // A session that has ended is cleared here too, and a page of a failure asks no database.
+  // The cookie of an ended session is deleted here, too.
   const ended = await openPage(api, "/nowhere", `${token}x`);
   expect([ended.status, ended.headers.getSetCookie().length]).toEqual([404, 1]);
 });
 
-test("a page that does not exist leads to similar models, and to a search for the definition", async () => {
+test("an unknown page suggests similar models and a search for the definition", async () => {
   await using api = await openTestApp();
   await syncFrom(api.db.sql, documentSource(makeDocument({ acme: { "fast-1": { name: "Fast" } } })));
   await api.deps.catalog.refresh();
@@ -74,7 +74,7 @@ test("a page that does not exist leads to similar models, and to a search for th
   }
 });
 
-test("a program gets JSON, and so does a browser at the addresses of programs", async () => {
+test("programs get JSON, and so do browsers at addresses for programs", async () => {
   await using api = await openTestApp();
   const cases = [
     ["/nowhere", "*/*"],
@@ -92,7 +92,7 @@ test("a program gets JSON, and so does a browser at the addresses of programs", 
   }
 });
 
-test("a browser gets a page for a failure, without its cause", async () => {
+test("a browser gets a page for an internal error, without its cause", async () => {
   const routes = [
     probe("GET", "/broken", () => {
       throw new Error("the secret cause");

@@ -52,12 +52,12 @@ test.each<[ErrorCode, ApiErrorOptions, string]>([
     "This form was sent before, with other values. Check what was saved, then send it again.",
   ],
   ["RATE_LIMITED", { retryAfter: 1 }, "Too many requests. Try again in 1 second."],
-])("%s is explained to people", (code, options, expected) => {
+])("%s has an explanation for people", (code, options, expected) => {
   expect(explainError(new ApiError(code, options))).toBe(expected);
 });
 
-test("no error of the table tells people to use a header or an endpoint", () => {
-  // Pages name the organization of a definition, so they never get this one.
+test("no explanation mentions a header or an endpoint", () => {
+  // Pages name the organization of a definition, so they never get this error.
   const codes = (Object.keys(ERRORS) as ErrorCode[]).filter((code) => code !== "AMBIGUOUS_ORGANIZATION");
   for (const code of codes) {
     const text = explainError(new ApiError(code));

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { openTestApp } from "../../helpers/http/app.ts";
 import { BROWSER, openPage } from "../../helpers/pages/forms.ts";
 
-test("the start page has a search for definitions and one for models, and counts", async () => {
+test("the start page has searches for definitions and models, and counts", async () => {
   await using api = await openTestApp();
   const response = await openPage(api, "/");
   expect([response.status, response.headers.get("content-type")]).toEqual([200, "text/html; charset=utf-8"]);
@@ -18,7 +18,7 @@ test("the start page has a search for definitions and one for models, and counts
   }
 });
 
-test("it counts private definitions for members only, and shows who is signed in", async () => {
+test("the start page shows a signed-in user their organization and a sign-out button", async () => {
   await using api = await openTestApp();
   const { user, org } = await api.make.person({ role: "publisher" });
   const { token } = await api.make.session({ userId: user.id });
@@ -28,7 +28,7 @@ test("it counts private definitions for members only, and shows who is signed in
   expect(page).toContain('action="/dashboard/sign-out"');
 });
 
-test("programs get the links, or the 404 of an unknown path", async () => {
+test("programs get the links, or 404 for an unknown path", async () => {
   await using api = await openTestApp();
   const links = await api.request("/", { headers: { accept: "application/json" } });
   expect([links.status, await links.json()]).toMatchObject([

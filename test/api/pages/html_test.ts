@@ -1,4 +1,4 @@
-/** Escaping in templates, and what no template of ours may hold. */
+/** Escaping in templates, and constructs that no template may contain. */
 import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -7,7 +7,7 @@ import { html, webUrl } from "../../../api/pages/html.ts";
 
 const ROOT = join(import.meta.dir, "../../..");
 
-/** The files that make HTML from strings: they do their own escaping. */
+/** The files that build HTML from strings and do their own escaping. */
 const RENDERERS = ["api/pages/html.ts", "api/pages/definitions/overview_page.ts"];
 
 const HOSTILE = `<script>alert(1)</script>"'&`;
@@ -23,7 +23,7 @@ test("templates nest, lists are joined, and absent values render as nothing", ()
   expect(list.text).toBe("<ol><li>&lt;a&gt;</li><li>b</li>012</ol>");
 });
 
-test("an attribute that is there or not is a template", () => {
+test("an optional attribute is a template", () => {
   const box = (checked: boolean) => html`<input type="checkbox"${checked && html` checked`}>`.text;
   expect([box(true), box(false)]).toEqual([`<input type="checkbox" checked>`, `<input type="checkbox">`]);
 });
@@ -43,7 +43,7 @@ test.each([
 
 const sources = [...new Glob("api/{pages,documents}/**/*.ts").scanSync({ cwd: ROOT })].sort();
 
-test.each(sources)("%s: attributes are quoted, nothing is inline, HTML is not made from strings", (file) => {
+test.each(sources)("%s: attributes are quoted, no code is inline, and HTML is not built from strings", (file) => {
   const text = readFileSync(join(ROOT, file), "utf8");
   expect(text.match(/=\$\{[^}]*\}[ >]/g) ?? []).toEqual([]);
   expect(text.match(/<script>|<style|\sstyle="|\son[a-z]+="/g) ?? []).toEqual([]);

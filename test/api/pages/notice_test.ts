@@ -1,4 +1,4 @@
-/** Notices of what a form has done. */
+/** Notices that report the result of a form. */
 import { expect, test } from "bun:test";
 import { html } from "../../../api/pages/html.ts";
 import { noticeCookie, readNotice, renderNotice } from "../../../api/pages/notice.ts";
@@ -15,7 +15,7 @@ function cookieOf(location: string, done: string, warnings: { code: string; line
   return noticeCookie(location, done, warnings).split(";")[0] ?? "";
 }
 
-test("a notice is one of the page's texts, on the page that the form leads to", () => {
+test("a notice is one of the page's texts, shown on the page after the form", () => {
   expect(shown(cookieOf("/page?org=demo", "saved"))).toBe(
     '<p class="notice" role="status" data-done="saved">The draft is saved.</p>',
   );
@@ -49,7 +49,7 @@ test("a notice names the lines whose aliases were replaced", () => {
   );
 });
 
-test("a page shows a notice once, and only to signed-in users", async () => {
+test("a page shows a notice once and only to signed-in users", async () => {
   await using scene = await openPageScene();
   const { api, owner } = scene;
   const path = "/settings/profile";
@@ -57,7 +57,7 @@ test("a page shows a notice once, and only to signed-in users", async () => {
   const first = await api.request(path, { headers: { ...BROWSER, cookie } });
   expect(await first.text()).toContain("Profile saved.");
   expect(first.headers.getSetCookie()).toEqual(["ulr_notice=; HttpOnly; SameSite=Lax; Path=/; Max-Age=0"]);
-  // Another page leaves the notice in place.
+  // Opening another page leaves the notice in place.
   const other = await api.request("/settings/keys", { headers: { ...BROWSER, cookie } });
   expect([other.status, other.headers.getSetCookie()]).toEqual([200, []]);
   for (const query of ["?notice=saved", "?done=saved"]) {

@@ -1,4 +1,4 @@
-/** What every page has: the caller of its cookie, the rules of the API, forms of its own, headers. */
+/** The behavior that all pages share: sessions, access rules, forms and headers. */
 import { describe, expect, test } from "bun:test";
 import { type Static, Type } from "@sinclair/typebox";
 import type { Caller } from "../../../api/http/caller.ts";
@@ -37,7 +37,7 @@ function write(path: string, handle: (body: Static<typeof NOTE>) => void) {
   );
 }
 
-/** A small API. Notes are added to `written`. */
+/** Returns the operations of a small API. It adds notes to `written`. */
 function apiOperations(written: unknown[]) {
   return [
     operation({ ...WORDS, id: "me", method: "GET", path: "/api/v1/auth/me", access: "caller" }, async () =>
@@ -69,7 +69,7 @@ async function showResponse(page: Page) {
   return content(String(data));
 }
 
-/** The operation of this path, to call it. */
+/** Returns the operation of this path, for pages to call. */
 function writeNote(path: string) {
   return write(`/api/v1${path}`, () => {});
 }
@@ -101,7 +101,7 @@ const PAGES: readonly PageRoute[] = [
   ["FORM", "/notes", "signedIn", [showNote, sendNote]],
 ];
 
-/** Opens an app with these routes, and a session. */
+/** Opens an app with the small API and the pages, and creates a session. */
 async function openProbe(options: TestAppOptions = {}) {
   const written: unknown[] = [];
   const routes = [...apiOperations(written), ...PAGES];
@@ -112,7 +112,7 @@ async function openProbe(options: TestAppOptions = {}) {
 }
 
 describe("a page", () => {
-  test("shows what the API gives its caller, and the 404 of an unknown address otherwise", async () => {
+  test("shows the API's data for its caller, or the 404 page for unknown addresses", async () => {
     await using probe = await openProbe();
     const shown = await openPage(probe.app, "/show?path=/private", probe.token);
     expect([shown.status, await shown.text()]).toEqual([
@@ -154,7 +154,7 @@ describe("a page", () => {
     expect([own.headers.get("cache-control"), own.headers.get("etag")]).toEqual(["private, no-store", null]);
   });
 
-  test("takes a session that has ended for no session, and clears its cookie", async () => {
+  test("ignores an ended session and clears its cookie", async () => {
     await using probe = await openProbe();
     for (const cookie of [`ulr_session=${probe.token}x`, "ulr_session=nonsense"]) {
       const response = await probe.app.request("/", { headers: { ...BROWSER, cookie } });
@@ -167,13 +167,13 @@ describe("a page", () => {
     expect(stale.headers.getSetCookie()).toEqual(["ulr_session=; HttpOnly; SameSite=Lax; Path=/; Max-Age=0"]);
   });
 
-  test("ignores API keys: only a browser's session is a visitor", async () => {
+  test("accepts only browser sessions, and ignores API keys", async () => {
     await using probe = await openProbe();
     const response = await probe.app.request("/show?path=/private", { key: probe.token, headers: BROWSER });
     expect(response.status).toBe(404);
   });
 
-  test("that needs a session leads to the sign-in page and back", async () => {
+  test("that requires a session redirects to the sign-in page and back", async () => {
     await using probe = await openProbe();
     const response = await openPage(probe.app, "/own?org=a&b=c");
     expect([response.status, response.headers.get("location")]).toEqual([
@@ -184,8 +184,8 @@ describe("a page", () => {
   });
 });
 
-describe("the request of a page", () => {
-  test("counts once for the rate limit, however many calls it makes, and logs one line", async () => {
+describe("a request for a page", () => {
+  test("counts once for the rate limit and logs one line, however many calls the page makes", async () => {
     await using probe = await openProbe({ config: { rateLimitUserPerMinute: 2 } });
     probe.app.logLines.length = 0;
     const statuses: number[] = [];
@@ -197,7 +197,7 @@ describe("the request of a page", () => {
     );
   });
 
-  test("fails as a page whose cause is logged and not shown", async () => {
+  test("shows an error page whose cause is only logged", async () => {
     await using probe = await openProbe();
     const response = await openPage(probe.app, "/show?path=/bug");
     const text = await response.text();
@@ -210,7 +210,7 @@ describe("the request of a page", () => {
     expect(JSON.stringify(probe.app.logLines.at(-1))).toContain("secret detail");
   });
 
-  test("is the page of a failure while the database is down", async () => {
+  test("shows an error page while the database is down", async () => {
     await using probe = await openProbe();
     const response = await openPage(probe.app, "/show?path=/away");
     const text = await response.text();
@@ -219,7 +219,7 @@ describe("the request of a page", () => {
     expect(text).not.toContain("no database");
   });
 
-  test("never writes when it is only read", async () => {
+  test("writes nothing on a read", async () => {
     await using probe = await openProbe();
     expect((await openPage(probe.app, "/writes", probe.token)).status).toBe(500);
     expect(probe.written).toEqual([]);
@@ -227,14 +227,14 @@ describe("the request of a page", () => {
 });
 
 describe("a form", () => {
-  test("writes with the token of its session, from our own origin", async () => {
+  test("writes with its session's token from our own origin", async () => {
     await using probe = await openProbe();
     const response = await sendForm(probe.app, "/notes", { text: "a\r\nb" }, { token: probe.token });
     expect([response.status, response.headers.get("location")]).toEqual([303, "/?sent"]);
     expect(probe.written).toEqual([{ text: "a\nb" }]);
   });
 
-  test("is refused without Origin, from another site, and with the token of another session or none", async () => {
+  test("is refused without Origin, from another site, or with a missing or foreign token", async () => {
     await using probe = await openProbe();
     const other = await probe.app.make.session({ userId: probe.user.id });
     const othersToken = formTokenIn(await (await openPage(probe.app, "/", other.token)).text());
@@ -266,7 +266,7 @@ describe("a form", () => {
     expect(probe.written).toEqual([]);
   });
 
-  test("shows errors of the API at the field, and keeps the input", async () => {
+  test("shows errors of the API at the field and keeps the input", async () => {
     await using probe = await openProbe();
     const response = await sendForm(probe.app, "/notes", { text: HOSTILE }, { token: probe.token });
     const text = await response.text();
@@ -279,7 +279,7 @@ describe("a form", () => {
     expect(text).not.toContain("<script>alert");
   });
 
-  test("with the session ended and a very long address leads to the sign-in page alone", async () => {
+  test("of an ended session redirects to the sign-in page without an overlong address", async () => {
     await using probe = await openProbe();
     const path = `/notes?text=${"x".repeat(2000)}`;
     const response = await sendForm(
@@ -291,7 +291,7 @@ describe("a form", () => {
     expect(response.headers.get("location")).toBe("/dashboard/sign-in?ended");
   });
 
-  test("with the session ended leads to the sign-in page", async () => {
+  test("of an ended session redirects to the sign-in page", async () => {
     await using probe = await openProbe();
     const response = await sendForm(
       probe.app,
@@ -305,7 +305,7 @@ describe("a form", () => {
     ]);
   });
 
-  test("that is too large, of another type or of too many fields is refused", async () => {
+  test("that is too large, of another type or has too many fields is refused", async () => {
     await using probe = await openProbe();
     const large = await sendForm(probe.app, "/notes", { text: "x".repeat(70_000) }, { token: probe.token });
     const json = await sendForm(
@@ -320,7 +320,7 @@ describe("a form", () => {
     expect(probe.written).toEqual([]);
   });
 
-  test("that the API refuses by role leaves one audit entry, of the API's route", async () => {
+  test("that the API refuses by role leaves one audit entry of the API's route", async () => {
     await using probe = await openProbe();
     await sendForm(probe.app, "/notes", { text: "x", to: "/refused" }, { token: probe.token });
     const entries = (await auditRows(probe.app)).filter(({ action }) => action === "request.refuse");

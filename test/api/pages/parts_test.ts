@@ -1,10 +1,10 @@
-/** The parts that pages repeat. */
+/** Components that several pages use. */
 import { expect, test } from "bun:test";
 import { pager, readOffset, recordTable } from "../../../api/pages/parts.ts";
 import { openTestApp } from "../../helpers/http/app.ts";
 import { openPage } from "../../helpers/pages/forms.ts";
 
-/** What the pager of a list says and links to. */
+/** Returns the text and the links of a list's pager. */
 function read(list: { offset: number; shown: number; total: number }) {
   const content = pager({ ...list, limit: 50 }, (offset) => `/list?offset=${offset}`);
   const text = String(content ?? "");
@@ -31,7 +31,7 @@ test.each([
     { offset: 100, shown: 1, total: 101 },
     { range: "101–101 of 101", links: ["prev /list?offset=50"] },
   ],
-  // Past the end.
+  // An offset past the end of the list.
   [
     { offset: 150, shown: 0, total: 101 },
     { range: "101 in all", links: ["prev /list?offset=100"] },
@@ -40,20 +40,20 @@ test.each([
   expect(read(list)).toEqual(expected);
 });
 
-test("in a table of records, numbers and their heading are aligned", () => {
+test("in a table of records, numbers and their headings are aligned", () => {
   const text = String(recordTable("Rows", ["Name", "Count"], [["one", 1234]]));
   expect(text).toContain(`<th scope="col" class="number">Count</th>`);
   expect(text).toContain(`<td class="number" data-label="Count">1,234</td>`);
 });
 
 test.each(["abc", "-1", "1.5", "1e30", "99999999999"])(
-  "the offset %p begins a list at its start",
+  "the offset %p shows the start of a list",
   (offset) => {
     expect(readOffset(new URL(`http://localhost/list?offset=${offset}`))).toBe(0);
   },
 );
 
-test("a page whose list has no such offset shows its start", async () => {
+test("a page with an offset past the end of its list shows the start", async () => {
   await using api = await openTestApp();
   const { user, org } = await api.make.person();
   const { token } = await api.make.session({ userId: user.id });

@@ -9,13 +9,13 @@ const POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; " +
   "form-action 'self'; base-uri 'none'; frame-ancestors 'none'";
 
-/** Every address a script or stylesheet names. */
+/** Lists the addresses that a script imports. */
 function listAddresses(text: string): string[] {
   const imports = [...text.matchAll(/^import .* from "\.\/([^"]*)";$/gm)];
   return imports.map(([, name]) => `/dashboard/assets/${name}`);
 }
 
-test("style.css is one file of all stylesheets", async () => {
+test("style.css combines all stylesheets", async () => {
   await using api = await openTestApp();
   const style = await (await api.request("/dashboard/assets/style.css")).text();
   const sheets = readdirSync(ASSETS).filter((name) => name.endsWith(".css"));
@@ -23,14 +23,14 @@ test("style.css is one file of all stylesheets", async () => {
   for (const name of sheets) expect(style).toContain(readFileSync(new URL(name, ASSETS), "utf8"));
 });
 
-test("the icon that browsers request unasked exists", async () => {
+test("the default icon that browsers request exists", async () => {
   await using api = await openTestApp();
   const icon = await api.request("/favicon.ico");
   expect([icon.status, icon.headers.get("content-type")]).toEqual([200, "image/svg+xml"]);
 });
 
 describe("the pages of the dashboard", () => {
-  test("have a policy that lets nothing else in", async () => {
+  test("have a policy that allows only our own resources", async () => {
     await using api = await openTestApp();
     for (const path of ["/", "/dashboard/sign-in"]) {
       const { status, headers } = await openPage(api, path);
@@ -45,7 +45,7 @@ describe("the pages of the dashboard", () => {
     }
   });
 
-  test("load only scripts that are served, and none makes HTML from text", async () => {
+  test("load only existing scripts, which do not build HTML from text", async () => {
     await using api = await openTestApp();
     const files = readdirSync(ASSETS).filter((name) => /\.(js|svg)$|^style\.css$/.test(name));
     for (const name of files) {
@@ -58,7 +58,7 @@ describe("the pages of the dashboard", () => {
     }
   });
 
-  test("preload every script that another one imports, so that none waits for a third request", async () => {
+  test("preload all imported scripts, so that none waits for a third request", async () => {
     await using api = await openTestApp();
     const { user } = await api.make.person();
     const { token } = await api.make.session({ userId: user.id });
@@ -71,7 +71,7 @@ describe("the pages of the dashboard", () => {
     expect(loaded.length).toBeGreaterThan(3);
   });
 
-  test("begin at /dashboard", async () => {
+  test("start at /dashboard", async () => {
     await using api = await openTestApp();
     for (const path of ["/dashboard", "/dashboard/"]) {
       const { status, headers } = await api.request(path);
@@ -80,8 +80,8 @@ describe("the pages of the dashboard", () => {
   });
 });
 
-describe("what pages load", () => {
-  test("has a type, a strong ETag, and is asked about each time", async () => {
+describe("a file that pages load", () => {
+  test("has a type and a strong ETag, and is revalidated each time", async () => {
     await using api = await openTestApp();
     const types = {
       "exports.js": "text/javascript; charset=utf-8",
@@ -115,10 +115,10 @@ describe("what pages load", () => {
     }
   });
 
-  test("responds to HEAD as to GET, without the body, over a socket too", async () => {
+  test("returns for HEAD the response of GET without the body, also over a socket", async () => {
     await using server = await openListeningApp();
     for (const path of ["/dashboard/assets/exports.js"]) {
-      // fetch() would ask for a compressed one.
+      // fetch() would request a compressed body.
       const sent = { "accept-encoding": "identity" };
       const body = await (await fetch(server.origin + path, { headers: sent })).arrayBuffer();
       const { status, headers } = await fetch(server.origin + path, { method: "HEAD", headers: sent });
@@ -127,7 +127,7 @@ describe("what pages load", () => {
     }
   });
 
-  test("is on a list: no path leads to another file", async () => {
+  test("is on a list, and no path leads to another file", async () => {
     await using api = await openTestApp();
     for (const name of [
       "exports.html",

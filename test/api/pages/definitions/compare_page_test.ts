@@ -1,4 +1,4 @@
-/** Which versions can be compared: two of very many, and not one alone. */
+/** The versions that can be compared, with a single version and with very many. */
 import { expect, test } from "bun:test";
 import { makeDefinition } from "../../../helpers/definitions/definitions.ts";
 import { openTestApp } from "../../../helpers/http/app.ts";
@@ -15,7 +15,7 @@ async function openOften(count: number) {
   return { api, open, read: async (rest: string) => (await open(rest)).text() };
 }
 
-test("of more than a hundred versions, any two are compared, and an old one with the highest", async () => {
+test("any two of more than a hundred versions can be compared, including an old one with the highest", async () => {
   const { api, read } = await openOften(101);
   await using _ = api;
   const chosen = async (rest: string) => {
@@ -30,14 +30,14 @@ test("of more than a hundred versions, any two are compared, and an old one with
   expect(await chosen("/compare?from=1.0.0&to=1.0.1")).toEqual(["1.0.0", "1.0.1"]);
 });
 
-test("one version alone cannot be chosen twice", async () => {
+test("a single version cannot be compared with itself", async () => {
   const { api, read } = await openOften(1);
   await using _ = api;
   const page = await read("/compare");
   expect([page.includes("There is only one version."), page.includes('name="from"')]).toEqual([true, false]);
 });
 
-test("for a typed version that does not exist, the form is shown again and says so", async () => {
+test("for a typed version that does not exist, the form is shown again with an error", async () => {
   const { api, open } = await openOften(101);
   await using _ = api;
   const response = await open("/compare?from=1.0.101&to=1.0.0");

@@ -1,4 +1,4 @@
-/** Where the boxes of a dependency graph are, and which are left out. */
+/** The layout of a dependency graph, and the boxes that it omits. */
 import { expect, test } from "bun:test";
 import { layoutGraph } from "../../../../api/pages/definitions/dependency_graph.ts";
 import { treeOf } from "../../../helpers/definitions/dependency_trees.ts";
@@ -7,7 +7,7 @@ function placesOf(layout: ReturnType<typeof layoutGraph>) {
   return layout.boxes.map(({ node, column, row }) => [node.name, column, row]);
 }
 
-test("each level is a column, and what needs others is in the middle of them", () => {
+test("each level is a column, and a definition is centered on its dependencies", () => {
   const layout = layoutGraph(
     treeOf("root", treeOf("a", treeOf("a1"), treeOf("a2")), treeOf("b"), treeOf("c")),
   );
@@ -26,7 +26,7 @@ test("a definition without dependencies is one box", () => {
   expect(layoutGraph(treeOf("root"))).toMatchObject({ boxes: [{ hidden: 0 }], columns: 1, rows: 1 });
 });
 
-test("what several definitions need is opened once", () => {
+test("a dependency of several definitions is expanded once", () => {
   const shared = () => treeOf("shared", treeOf("leaf"));
   const { boxes } = layoutGraph(treeOf("root", treeOf("a", shared()), treeOf("b", shared())));
   expect(boxes.map(({ node, isRepeated }) => [node.name, isRepeated])).toEqual([
@@ -39,7 +39,7 @@ test("what several definitions need is opened once", () => {
   ]);
 });
 
-test("beyond the limit the nearest boxes are drawn, and the others are counted where they are missing", () => {
+test("beyond the limit, the nearest boxes are drawn, and omitted ones are counted in their place", () => {
   const wide = (name: string) => treeOf(name, ...Array.from({ length: 9 }, (_, i) => treeOf(`${name}${i}`)));
   const { boxes } = layoutGraph(treeOf("root", wide("a"), wide("b"), wide("c")), 8);
   expect(boxes).toHaveLength(8);

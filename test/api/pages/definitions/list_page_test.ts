@@ -1,9 +1,9 @@
-/** The list of definitions: one that is empty, and filters by several tags. */
+/** The list of definitions: empty lists, and filters by several tags. */
 import { expect, test } from "bun:test";
 import { openTestApp } from "../../../helpers/http/app.ts";
 import { openPage } from "../../../helpers/pages/forms.ts";
 
-test("without definitions, the list leads to the first one, and only a filter matches nothing", async () => {
+test("without definitions, the list links to creating one, and with a filter it reports no match", async () => {
   await using api = await openTestApp();
   const { user } = await api.make.person({ role: "publisher" });
   const { token } = await api.make.session({ userId: user.id });
@@ -16,12 +16,12 @@ test("without definitions, the list leads to the first one, and only a filter ma
   expect(await empty("/definitions?type=agent", token)).toStartWith("Nothing matches.");
 });
 
-test("the form keeps every tag and filter, and each tag can be removed by itself", async () => {
+test("the form keeps every tag and filter, and each tag can be removed separately", async () => {
   await using api = await openTestApp();
   const page = await (
     await openPage(api, "/definitions?tag=one&type=agent&tag=two&tag=three&offset=25")
   ).text();
-  // In the order of the page, in which browsers send them: the first tag stays the first.
+  // Browsers send fields in page order, so the first tag must stay the first.
   const fields = page.matchAll(/<input [^>]*(?:type="hidden"|form="filter-form")[^>]*>/g);
   const sent = [...fields].map(([field]) =>
     ["name", "value"].map((of) => field.match(` ${of}="(.*?)"`)?.[1]),

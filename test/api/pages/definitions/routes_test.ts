@@ -1,4 +1,4 @@
-/** The pages for reading definitions, as a browser without JavaScript gets them. */
+/** The pages for reading definitions, without JavaScript. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { agentNeeding, agentYaml, publishAgent, write } from "../../../helpers/definitions/definitions.ts";
 import { makePlatformAdmin, record } from "../../../helpers/definitions/executions.ts";
@@ -37,7 +37,7 @@ function pathOf(name: string, type = "agent"): string {
 
 const TABS = ["", "/yaml", "/versions", "/compare", "/dependencies", "/dependents", "/forks", "/usage"];
 
-test("a definition is shown with its text, how to install it, and links to everything about it", async () => {
+test("a definition is shown with its text, its installation and links to all its tabs", async () => {
   await publishAgent(api, publisher, { name: "shown", visibility: "public" });
   const page = await textOf(pathOf("shown"));
   expect(page).toContain("<h1>Reviewer</h1>");
@@ -51,7 +51,7 @@ test("a definition is shown with its text, how to install it, and links to every
   for (const tab of TABS) expect((await openPage(api, `${pathOf("shown")}${tab}`)).status).toBe(200);
 });
 
-test("a page can be kept by caches while it is public, and by none for those who are signed in", async () => {
+test("a page can be cached while it is public, but not for signed-in users", async () => {
   await publishAgent(api, publisher, { name: "cached", visibility: "public" });
   for (const tab of TABS) {
     const path = `${pathOf("cached")}${tab}`;
@@ -66,7 +66,7 @@ test("a page can be kept by caches while it is public, and by none for those who
   }
 });
 
-test("a member without the second factor that the organization requires reads what is public", async () => {
+test("a member without a second factor can read public definitions of an organization that requires one", async () => {
   await publishAgent(api, publisher, { name: "open", visibility: "public" });
   const member = await makePublisher();
   await publishAgent(api, member, { name: "own", visibility: "private" });
@@ -81,13 +81,13 @@ test("a member without the second factor that the organization requires reads wh
   expect(own.status).toBe(404);
 });
 
-test("a repeated organization is not multiplied by the links of the page", async () => {
+test("links of the page do not multiply a repeated organization", async () => {
   const orgs = Array.from({ length: 1500 }, (_, index) => `org=a${index}`).join("&");
   const response = await openPage(api, `/definitions?${orgs}`);
   expect((await response.text()).length).toBeLessThan(60_000);
 });
 
-test("a private definition is the page of an unknown one for others, on every tab", async () => {
+test("a private definition is an unknown page for other users, on every tab", async () => {
   await publishAgent(api, publisher, { name: "secluded", visibility: "private" });
   const stranger = await makePublisher();
   for (const token of [undefined, stranger.token]) {
@@ -126,7 +126,7 @@ test.each([
   expect([response.status, response.headers.get("content-type")]).toEqual([404, "text/html; charset=utf-8"]);
 });
 
-test("a definition is found by its id, and by its name without the organization", async () => {
+test("a definition is found by its id and by its name without the organization", async () => {
   const { id } = await publishAgent(api, publisher, { name: "moved", visibility: "public" });
   for (const [path, location] of [
     [`/definitions/agent/${id}`, `${pathOf("moved")}@1.0.0`],
@@ -142,7 +142,7 @@ test("a definition is found by its id, and by its name without the organization"
   }
 });
 
-test("a deprecated definition says why, since when and what to use instead", async () => {
+test("a deprecated definition shows the reason, the date and the successor", async () => {
   await publishAgent(api, publisher, { name: "old", visibility: "public" });
   await write(api, "/agent/old@1.0.0/deprecate", publisher, {
     body: { reason: "Too <slow>", successor: "new" },
@@ -158,7 +158,7 @@ test("a deprecated definition says why, since when and what to use instead", asy
   }
 });
 
-test("a definition whose YAML cannot be rendered says so and shows the YAML", async () => {
+test("a definition whose YAML cannot be rendered reports it and shows the YAML", async () => {
   const yaml = 'workflow:\n  interface:\n    name: bare\n    version: "1.0.0"\n';
   await write(api, "/workflow/bare", publisher, { body: { yaml, visibility: "public" } });
   const page = await textOf(`${pathOf("bare", "workflow")}@1.0.0`, publisher.token);
@@ -168,7 +168,7 @@ test("a definition whose YAML cannot be rendered says so and shows the YAML", as
   expect(page).toContain(`href="${pathOf("bare", "workflow")}@1.0.0/yaml"`);
 });
 
-test("a page offers forks and edits only to those who may make them", async () => {
+test("a page offers forks and edits only to callers with permission", async () => {
   await publishAgent(api, publisher, { name: "managed", visibility: "public" });
   const stranger = await makePublisher();
   const viewer = await api.make.person({ role: "viewer", org: publisher.org });
@@ -183,14 +183,14 @@ test("a page offers forks and edits only to those who may make them", async () =
   expect(await linksFor(token)).toEqual([false, false]);
 });
 
-test("the YAML is in color, to the letter", async () => {
+test("the YAML is highlighted and otherwise unchanged", async () => {
   await publishAgent(api, publisher, { name: "colored", visibility: "public" });
   const page = await textOf(`${pathOf("colored")}/yaml`);
   expect(page).toContain(`<span class="yaml-key">displayName</span>: Reviewer`);
   expect(page).toContain("/colored.yaml");
 });
 
-test("versions and comparison: sections for everyone, fields and the patch for paid plans", async () => {
+test("everyone can compare sections of versions, and paid plans compare fields and the patch", async () => {
   await publishAgent(api, publisher, { name: "changed", visibility: "public" });
   const yaml = agentYaml("changed", "1.1.0", { description: "Finds <b>other</b> things." });
   await publishAgent(api, publisher, { name: "changed", version: "1.1.0", yaml, visibility: "public" });
@@ -219,7 +219,7 @@ test("versions and comparison: sections for everyone, fields and the patch for p
 });
 
 test.each(["from=1&to=1.0.0", "from=9.0.0&to=1.0.0", "from=%00&to=1.0.0"])(
-  "a comparison of versions that do not exist is an error: %s",
+  "comparing versions that do not exist returns an error: %s",
   async (query) => {
     await publishAgent(api, publisher, { name: `one-${Bun.hash(query)}`, visibility: "public" });
     const { status } = await openPage(api, `${pathOf(`one-${Bun.hash(query)}`)}/compare?${query}`);
@@ -227,7 +227,7 @@ test.each(["from=1&to=1.0.0", "from=9.0.0&to=1.0.0", "from=%00&to=1.0.0"])(
   },
 );
 
-test("dependencies are a graph and a list, and what needs it is on the other page", async () => {
+test("dependencies are shown as a graph and a list, and dependents are on another page", async () => {
   await publishAgent(api, publisher, { name: "needed", visibility: "public" });
   const yaml = agentNeeding("needing", ["needed@^1.0.0", "nowhere@^1.0.0"]);
   await publishAgent(api, publisher, { name: "needing", yaml, visibility: "public" });
@@ -240,7 +240,7 @@ test("dependencies are a graph and a list, and what needs it is on the other pag
   expect(await textOf(`${pathOf("needed")}/dependencies`)).toContain("needs no other definition");
 });
 
-test("a definition says who published its version, and when", async () => {
+test("a definition names the publisher of its version and the time", async () => {
   await publishAgent(api, publisher, { name: "authored", visibility: "public" });
   await api.db.owner`update users set name = 'Olivia <b>' where id = ${publisher.user.id}`;
   for (const token of [undefined, publisher.token]) {
@@ -266,13 +266,13 @@ test("forks link to each other", async () => {
   expect(source).toContain("1 fork");
   expect(source).toContain(`href="/definitions/agent/@${stranger.org.slug}/forked@1.0.0"`);
   expect(source).toContain(`>@${stranger.org.slug}/forked@1.0.0</td>`);
-  // The fork is a draft.
+  // The fork is a draft, so anonymous visitors do not see it.
   const anonymous = await textOf(`${pathOf("source")}/forks`);
   expect(anonymous).toContain("1 is not shown");
   expect(anonymous).not.toContain(definition.id);
 });
 
-test("usage counts by time, source and version", async () => {
+test("usage is counted by time, source and version", async () => {
   await publishAgent(api, publisher, { name: "used", visibility: "public" });
   const unused = await textOf(`${pathOf("used")}/usage?window=7d`);
   expect(unused.match(/No executions in the last 7 days\./g)).toHaveLength(1);
@@ -288,7 +288,7 @@ test("usage counts by time, source and version", async () => {
   }
 });
 
-test("the list has the filters of the API, in links that keep the others", async () => {
+test("the list has the API's filters as links that keep the other filters", async () => {
   const yaml = agentYaml("listed", "1.0.0", { domain: "security", tags: '["rare tag"]' });
   await publishAgent(api, publisher, { name: "listed", yaml, visibility: "public" });
   const page = await textOf("/definitions?tag=rare+tag&type=agent");
@@ -303,7 +303,7 @@ test("the list has the filters of the API, in links that keep the others", async
   );
 });
 
-test("the list shows drafts and the filters of members to members only", async () => {
+test("only members see drafts and member filters in the list", async () => {
   await write(api, "/agent/drafted", publisher, { body: { yaml: agentYaml("drafted") } });
   const anonymous = await textOf("/definitions?search=drafted");
   expect(anonymous).toContain("Nothing matches");
@@ -314,7 +314,7 @@ test("the list shows drafts and the filters of members to members only", async (
   expect(own).toContain(publisher.org.name);
 });
 
-test("members find the published version in a search, with its draft beside it", async () => {
+test("a search by members finds the published version with its draft", async () => {
   await publishAgent(api, publisher, { name: "grown", visibility: "public" });
   const yaml = agentYaml("grown", "1.1.0", { displayName: "Title of the draft" });
   await write(api, "/agent/grown", publisher, { body: { yaml } });
@@ -346,14 +346,14 @@ test("the list has pages", async () => {
   expect(second).not.toContain('rel="next"');
 });
 
-test("parameters that are not ours are ignored", async () => {
+test("unknown parameters are ignored", async () => {
   const page = await textOf("/definitions?utm_source=mail&fbclid=1&type=agent");
   expect(page).toContain('<a href="/definitions?type=command">');
   expect(page.slice(page.indexOf("<main"))).not.toMatch(/utm_source|fbclid/);
 });
 
 test.each(["limit=0", "type=robot", "offset=-1", `search=${"x".repeat(501)}`])(
-  "a query that the API refuses is shown with its problem: %s",
+  "a query that the API refuses is shown with the error: %s",
   async (query) => {
     const response = await openPage(api, `/definitions?${query}`);
     const page = await response.text();
@@ -363,7 +363,7 @@ test.each(["limit=0", "type=robot", "offset=-1", `search=${"x".repeat(501)}`])(
   },
 );
 
-test("a refused filter has its message and input in the form, which keeps the others", async () => {
+test("a refused filter shows its message and input in the form, which keeps the other filters", async () => {
   const long = "x".repeat(501);
   const response = await openPage(api, `/definitions?type=agent&tag=${long}&sortBy=luck&domain=moon&limit=0`);
   const page = await response.text();
@@ -375,14 +375,14 @@ test("a refused filter has its message and input in the form, which keeps the ot
   expect(page).toContain('id="field-domain-error">Must be one of ');
   expect(page).toContain('<input type="hidden" form="filter-form" name="type" value="agent">');
   expect(page).toContain('<a href="/definitions?type=command">');
-  // The link to the sign-in page leads back to this one.
+  // Checks only <main>, because the page's sign-in link contains the address with the refused values.
   const main = page.slice(page.indexOf("<main"));
   expect(main).not.toMatch(/href="[^"]*(luck|moon|limit=0)|name="limit"/);
   expect(main).toContain('<a href="#field-sortBy">sort by</a>');
   expect(main).not.toContain('href="#field-domain"');
 });
 
-test("the order of a list without a search is the newest first, and of a search the best match", async () => {
+test("a list is sorted newest first, and a search by best match", async () => {
   const ordersOf = async (query: string) => {
     const [, options = ""] =
       /<select id="field-sortBy"[^>]*>(.*?)<\/select>/s.exec(await textOf(`/definitions${query}`)) ?? [];

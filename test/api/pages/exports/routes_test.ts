@@ -1,4 +1,4 @@
-/** The exports pages without a browser: what is shown to whom, the forms, filters. */
+/** The exports pages without a browser: access, forms and filters. */
 import { describe, expect, test } from "bun:test";
 import type { OrgRole, SubscriptionTier } from "../../../../shared/vocabulary.ts";
 import { openTestApp, type TestApp } from "../../../helpers/http/app.ts";
@@ -52,7 +52,7 @@ describe("/dashboard/exports", () => {
     expect(canceled).not.toContain("changes since");
     const refused = await sendForm(api, path, { force: "false" }, { token });
     expect(refused.headers.get("location")).toContain("&as=refused");
-    // Signing in again leads to the address of a form whose session had ended.
+    // After signing in again, a user returns to the address of the form whose session had ended.
     const back = await openPage(api, path, token);
     expect([back.status, back.headers.get("location")]).toEqual([303, target.replace("started", "link")]);
     for (const as of ["__proto__", "constructor", HOSTILE]) {
@@ -65,7 +65,7 @@ describe("/dashboard/exports", () => {
     }
   });
 
-  test("says since when changes are exported before one starts that", async () => {
+  test("shows the start of an increment before it is exported", async () => {
     await using api = await openTestApp();
     const { token, listJobs } = await openMember(api);
     await sendForm(api, HOME, { format: "csv", as_of: "2026-02-03T10:20:30" }, { token });
@@ -84,7 +84,7 @@ describe("/dashboard/exports", () => {
 });
 
 describe("the form of /dashboard/exports", () => {
-  test("says how the active export differs from the one that was asked for, in the form's words", async () => {
+  test("reports how the active export differs from the requested one, in the form's words", async () => {
     await using api = await openTestApp();
     const { token, listJobs } = await openMember(api);
     await sendForm(api, HOME, { format: "csv", include_deleted: "true" }, { token });
@@ -100,7 +100,7 @@ describe("the form of /dashboard/exports", () => {
     expect(await listJobs()).toHaveLength(1);
   });
 
-  test("shows errors of the API on the form, and keeps the input", async () => {
+  test("shows errors of the API and keeps the input", async () => {
     await using api = await openTestApp();
     const { token, listJobs } = await openMember(api);
     const fields = { format: "parquet", as_of: "2999-01-01T10:00", include_archived: "true" };
@@ -116,7 +116,7 @@ describe("the form of /dashboard/exports", () => {
     expect(await listJobs()).toHaveLength(0);
   });
 
-  test("reads a time in the zone of the browser", async () => {
+  test("reads times in the browser's time zone", async () => {
     await using api = await openTestApp();
     const { token, listJobs } = await openMember(api);
     const fields = { format: "csv", as_of: "2026-02-03T10:20:30", as_of_offset: "-120" };
@@ -124,7 +124,7 @@ describe("the form of /dashboard/exports", () => {
     expect((await listJobs())[0]?.asOf).toBe("2026-02-03T08:20:30.000Z");
   });
 
-  test("estimates the export before it starts", async () => {
+  test("estimates an export before it starts", async () => {
     await using api = await openTestApp();
     const { token, org, user, listJobs } = await openMember(api);
     const project = await api.make.project({ orgId: org.id, ownerId: user.id, name: HOSTILE });
@@ -140,7 +140,7 @@ describe("the form of /dashboard/exports", () => {
     };
     expect((await estimate("2026-01-01T01:59:59")).text).toContain("1 project, 0 rows, ");
     expect((await estimate("2026-01-01T02:00:01")).text).toContain("1 project, 1 row, ");
-    // As when the export is started.
+    // The errors are the same as when the export is started.
     for (const time of ["2999-01-01T10:00", HOSTILE]) {
       const { status, text } = await estimate(time);
       expect([status, text.includes('id="estimate"')]).toEqual([400, false]);
@@ -150,8 +150,8 @@ describe("the form of /dashboard/exports", () => {
   });
 });
 
-describe("what /dashboard/exports keeps to itself: it", () => {
-  test("hides the exports of other organizations, and that they exist", async () => {
+describe("the access rules of /dashboard/exports", () => {
+  test("hide other organizations' exports and their existence", async () => {
     await using api = await openTestApp();
     const stranger = await openMember(api);
     const member = await openMember(api);
@@ -177,7 +177,7 @@ describe("what /dashboard/exports keeps to itself: it", () => {
     expect(list.status).toBe(404);
   });
 
-  test("says what a viewer and a free organization lack", async () => {
+  test("explain what viewers and free organizations lack", async () => {
     await using api = await openTestApp();
     const viewer = await openMember(api, "viewer");
     const page = await (await openPage(api, HOME, viewer.token)).text();
@@ -191,7 +191,7 @@ describe("what /dashboard/exports keeps to itself: it", () => {
     expect(other).toContain("is on the free tier. Your operator can change it.");
   });
 
-  test("leads a visitor without a session to the sign-in page", async () => {
+  test("redirect a visitor without a session to the sign-in page", async () => {
     await using api = await openTestApp();
     const response = await openPage(api, `${HOME}?job=x`);
     const signIn = "/dashboard/sign-in?next=%2Fdashboard%2Fexports%3Fjob%3Dx";
@@ -200,7 +200,7 @@ describe("what /dashboard/exports keeps to itself: it", () => {
 });
 
 describe("/dashboard/exports/projects/{project}", () => {
-  test("links to its downloads and leads to a filtered file", async () => {
+  test("links to downloads and redirects to a filtered file", async () => {
     await using api = await openTestApp();
     const { token, org, user } = await openMember(api);
     const project = await api.make.project({ orgId: org.id, ownerId: user.id, name: HOSTILE });
@@ -233,7 +233,7 @@ describe("/dashboard/exports/projects/{project}", () => {
     );
   });
 
-  test("is found by slug too, and says what a filter leaves out by itself", async () => {
+  test("is found by slug, and explains what a filter excludes by default", async () => {
     await using api = await openTestApp();
     const { token, org, user } = await openMember(api);
     const project = await api.make.project({ orgId: org.id, ownerId: user.id, name: "Shop", slug: "shop" });
@@ -270,7 +270,7 @@ describe("/dashboard/exports/projects/{project}", () => {
     expect([await statusOf("shop"), await statusOf("secret")]).toEqual([200, 403]);
   });
 
-  test("is 404 for members of other organizations, as for a project that does not exist", async () => {
+  test("returns 404 for members of other organizations, as for a missing project", async () => {
     await using api = await openTestApp();
     const owner = await openMember(api);
     const stranger = await openMember(api);

@@ -23,7 +23,7 @@ async function openCorrected(): Promise<TestApp> {
   return app;
 }
 
-/** Headings and rows of the table of corrections; empty without one. */
+/** Returns the headings and rows of the table of corrections, or an empty list without a table. */
 async function readTable(app: TestApp, path: string): Promise<string[][]> {
   const page = await (await openPage(app, path)).text();
   const [, table = ""] = /aria-label="Corrected prices">(.*?)<\/table>/s.exec(page) ?? [];
@@ -33,7 +33,7 @@ async function readTable(app: TestApp, path: string): Promise<string[][]> {
   );
 }
 
-test("a model and a comparison list the corrections of past prices, the newest first", async () => {
+test("a model and a comparison list the corrections of past prices, newest first", async () => {
   await using app = await openCorrected();
   const compared = "/models/compare?model=acme/unpriced&model=acme/wrong";
   for (const path of ["/models/acme/wrong", compared]) expect(await readTable(app, path)).toEqual([]);
@@ -54,7 +54,7 @@ test("a model and a comparison list the corrections of past prices, the newest f
   expect(await readTable(app, "/models/acme/unpriced")).toEqual([]);
 });
 
-test("corrections are also listed for a model without a price, and are no standstill", async () => {
+test("corrections are also listed for a model without a price, and do not count as constant prices", async () => {
   await using app = await openCorrected();
   await correct(app, "3.5");
   expect(await (await openPage(app, "/models/acme/wrong")).text()).not.toContain("No change since");

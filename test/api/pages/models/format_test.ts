@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { formatTokens, priceLabel } from "../../../../api/pages/models/format.ts";
 import { formatPrice } from "../../../../api/pages/parts.ts";
 
-test("prices have two decimals, and more if they need them", () => {
+test("prices have two decimals, or more if necessary", () => {
   const prices = [3, 0.3, 0.075, 0.000_001, 1e-10, 1.234_567_890_12e-8, 0, 1250.5, null, undefined];
   expect(prices.map(formatPrice)).toEqual([
     ...[
@@ -19,13 +19,13 @@ test("prices have two decimals, and more if they need them", () => {
   ]);
 });
 
-test("tokens have three digits", () => {
+test("token counts have three digits", () => {
   expect([128_000, 200_000, 1_048_576, 8192, null].map(formatTokens)).toEqual([
     ...["128K", "200K", "1.05M", "8.19K", "–"],
   ]);
 });
 
-test("a price of a tier says from which size on", () => {
+test("a tier's price names its minimum size", () => {
   expect(["cacheRead", "tiers.200000.output", "<new>"].map(priceLabel)).toEqual([
     ...["Cache read", "Output, over 200K context", "<new>"],
   ]);

@@ -20,11 +20,11 @@ function stepsOf(changes: readonly PriceChange[], current: number | null) {
   ]);
 }
 
-test("a price without changes is one step, even when it is 0 or unknown", () => {
+test("a price without changes is one step, even if it is 0 or unknown", () => {
   for (const price of [3, 0, null]) expect(stepsOf([], price)).toEqual([[0, price]]);
 });
 
-test("changes are steps, oldest first, and those of other prices do not count", () => {
+test("changes are steps, oldest first, and changes of other prices are ignored", () => {
   const changes = [change(7, 2, 1), change(5, 9, 8, "output"), change(2, 3, 2)];
   expect(stepsOf(changes, 1)).toEqual([
     [0, 3],
@@ -33,7 +33,7 @@ test("changes are steps, oldest first, and those of other prices do not count", 
   ]);
 });
 
-test("an earlier change gives the price at the start of the period, and a later one, by another clock, at its end", () => {
+test("an earlier change gives the first price of the period, and a later one by another clock gives the last", () => {
   expect(stepsOf([change(12, 2, 1), change(4, 3, 2), change(-3, 5, 3), change(-8, 6, 5)], 1)).toEqual([
     [0, 3],
     [4, 2],
@@ -41,7 +41,7 @@ test("an earlier change gives the price at the start of the period, and a later 
   ]);
 });
 
-test("the last 90 days end now, and begin at the same midnight for a day", () => {
+test("the last 90 days end now and start at the same midnight all day", () => {
   const [morning, evening] = ["2026-11-25T06:00:00Z", "2026-11-25T21:30:00Z"].map(Date.parse) as [
     number,
     number,
@@ -64,7 +64,7 @@ test("the first step is where the price became known", () => {
   ]);
 });
 
-test("a history of thousands of changes keeps its lowest, highest and last price in a few hundred steps", () => {
+test("thousands of changes keep their lowest, highest and last price in a few hundred steps", () => {
   const count = 5000;
   const values = Array.from({ length: count + 1 }, (_, i) => (i === 1234 ? 99 : 3 + (i % 7)));
   const changes = values

@@ -1,4 +1,4 @@
-/** The pages about models as a browser gets them, without a browser. */
+/** The pages about models, requested without a browser. */
 import { expect, test } from "bun:test";
 import { decideRefusedSyncs } from "../../../../sql/models/catalog_syncs.ts";
 import { openTestApp, type TestApp } from "../../../helpers/http/app.ts";
@@ -25,7 +25,7 @@ async function read(app: TestApp, path: string, status = 200): Promise<string> {
   return response.text();
 }
 
-/** Names of the models in the rows of the list. */
+/** Returns the model names in the rows of the list. */
 function namesIn(page: string): string[] {
   return [...page.matchAll(/<th scope="row"><a [^>]*>([^<]*)<\/a>/g)].map(([, name = ""]) => name);
 }
@@ -42,7 +42,7 @@ const THREE: DocumentModels = {
   zeta: { free: { name: "Free", cost: { input: 0, output: 0 } } },
 };
 
-test("GET /models has a row for each model, with prices, and sorts by each column", async () => {
+test("GET /models has a row with prices for each model and sorts by each column", async () => {
   await using app = await openModels(THREE);
   const page = await read(app, "/models");
   expect(namesIn(page)).toEqual(["Cheap", "Dear", "Free"]);
@@ -60,7 +60,7 @@ test("GET /models has a row for each model, with prices, and sorts by each colum
   for (const column of ["name", "contextLimit", "releaseDate"]) {
     expect(hrefs(page)).toContain(`/models?sortBy=${column}`);
   }
-  // Free models would be first.
+  // Without the minimum, free models would come first.
   for (const column of ["inputCost", "outputCost", "cacheReadCost"]) {
     expect(hrefs(page)).toContain(`/models?sortBy=${column}&minInputCost=1e-12`);
   }
@@ -74,7 +74,7 @@ test("GET /models has a row for each model, with prices, and sorts by each colum
   expect(hrefs(sorted)).toContain("/api/v1/models?sortBy=inputCost&capability=tools&format=csv");
 });
 
-test("the filters are the API's; empty fields of the form do not count", async () => {
+test("the page has the API's filters, and empty fields of the form are ignored", async () => {
   await using app = await openModels(THREE);
   const empty = "search=&provider=&tier=&status=&minContext=";
   for (const [query, names] of [
@@ -97,7 +97,7 @@ test("the filters are the API's; empty fields of the form do not count", async (
   expect(filtered).toContain('<input type="hidden" name="sortBy" value="name">');
 });
 
-test("a refused filter has its message and input in the form, which keeps the others", async () => {
+test("a refused filter shows its message and input in the form, which keeps the other filters", async () => {
   await using app = await openModels(THREE);
   const page = await read(app, "/models?provider=acme&tier=cheap&minContext=abc&sortBy=luck&limit=2", 400);
   expect(page).toMatch(/<select id="field-minContext" [^>]*aria-invalid="true">/);
@@ -107,7 +107,7 @@ test("a refused filter has its message and input in the form, which keeps the ot
   );
   expect(page).toContain('<option value="cheap" selected>cheap (0)</option>');
   expect(page).toContain('id="field-tier-error">Must be one of budget, ');
-  // The other filters are as they were; what has no field is not sent again.
+  // The other filters are kept. The refused sort order has no field, so it is not sent again.
   expect(page).toContain('<option value="acme" selected>Provider acme (2)</option>');
   expect(page).toContain('<input type="hidden" name="limit" value="2">');
   expect(page).not.toContain('value="luck"');
@@ -144,7 +144,7 @@ test("the form sends each filter of its address again, including repeated ones",
     expect(href).toContain("capability=tools&capability=reasoning");
 });
 
-test("pages of the list lead to each other and keep the filters", async () => {
+test("pages of the list link to each other and keep the filters", async () => {
   await using app = await openModels(THREE);
   const first = await read(app, "/models?limit=2&sortBy=name");
   expect([namesIn(first), first.includes("1–2 of 3")]).toEqual([["Cheap", "Dear"], true]);
@@ -154,7 +154,7 @@ test("pages of the list lead to each other and keep the filters", async () => {
   expect(hrefs(second)).toContain("/models?limit=2&sortBy=name");
 });
 
-test("all of the bundled catalog's first page comes with one query, and stays the same", async () => {
+test("the first page of the bundled catalog has sparklines, is small and supports 304", async () => {
   await using app = await openTestApp();
   await loadBundledCatalog(app.db.sql);
   const response = await openPage(app, "/models");
@@ -168,7 +168,7 @@ test("all of the bundled catalog's first page comes with one query, and stays th
   ]);
 });
 
-test("the list draws no price from before it was known", async () => {
+test("the list draws no price before the time it became known", async () => {
   await using app = await openModels({ acme: { new: {}, old: {} } });
   await app.db.sql`
     update models
@@ -177,13 +177,13 @@ test("the list draws no price from before it was known", async () => {
   const page = await read(app, "/models");
   const begins = [...page.matchAll(/class="sparkline"[^>]*><path d="M([\d.]+) /g)].map(([, x]) => Number(x));
   expect(begins).toHaveLength(2);
-  // Two thirds of the width of 64.
+  // The line starts at two thirds of the width of 64, because the price was known for 30 of 90 days.
   expect(begins[0]).toBeGreaterThan(42);
   expect(begins[0]).toBeLessThan(43.5);
   expect(begins[1]).toBe(0);
 });
 
-test("format=csv leads to the API's file", async () => {
+test("format=csv redirects to the API's file", async () => {
   await using app = await openModels(THREE);
   const response = await openPage(app, "/models?format=csv&provider=acme");
   expect([response.status, response.headers.get("location")]).toEqual([
@@ -207,7 +207,7 @@ test("GET /models/:provider/* shows a model with its price changes and aliases",
   expect(hrefs(page)).toContain("/api/v1/models/history/acme/dear");
 });
 
-test("capabilities that the source does not state are neither yes nor no, and unknown values have no row", async () => {
+test("capabilities that the source omits are neither yes nor no, and unknown values have no row", async () => {
   await using app = await openModels({
     acme: {
       bare: {
@@ -258,7 +258,7 @@ test("capabilities that the source does not state are neither yes nor no, and un
   }
 });
 
-test("filters count their models, and offer no value that none has", async () => {
+test("filters show their number of models and omit values without models", async () => {
   await using app = await openModels(THREE);
   const page = await read(app, "/models");
   expect(page).toContain(">Provider acme (2)</option>");
@@ -267,14 +267,14 @@ test("filters count their models, and offer no value that none has", async () =>
   for (const absent of ["Deprecated", 'value="vision"', "Open weights"]) {
     expect([absent, page.includes(absent)]).toEqual([absent, false]);
   }
-  // A filter of the address stays, so that it can be taken off.
+  // A filter in the URL is shown even without matches, so that it can be removed.
   const none = await read(app, "/models?status=deprecated&capability=vision&provider=nobody");
   expect(none).toContain('<option value="deprecated" selected>Deprecated (0)</option>');
   expect(none).toContain('value="vision" checked');
   expect(none).toContain('<option value="nobody" selected>nobody (0)</option>');
 });
 
-test("the calculator shows the API's exact answer, and its errors at the fields", async () => {
+test("the calculator shows the API's exact result, and errors at the fields", async () => {
   await using app = await openModels(THREE);
   const page = await read(app, "/models/acme/dear?inputTokens=1000&outputTokens=3");
   expect(page).toContain("<b>$0.00906</b>");
@@ -287,7 +287,7 @@ test("the calculator shows the API's exact answer, and its errors at the fields"
   expect(unpriced).not.toContain("$undefined");
 });
 
-test("a model names what the alias of its family stands for, unless the alias is deprecated", async () => {
+test("a model names the target of its family's alias unless the alias is deprecated", async () => {
   const [old, recent] = [
     { family: "xfam", release_date: "2024-01-01" },
     { name: "X 2", family: "xfam" },
@@ -296,7 +296,7 @@ test("a model names what the alias of its family stands for, unless the alias is
   const link = '<code>xfam</code> stands for <a href="/models/openai/x-2">X 2</a>';
   expect(await read(app, "/models/openai/x-1")).toContain(link);
   expect(await read(app, "/models/openai/x-2")).not.toContain("Alias of its family");
-  // The sync no longer generates the alias, which stays.
+  // The sync no longer generates the alias, but the alias remains.
   const past = { openai: { "x-1": { ...old, status: "deprecated" }, "x-2": { ...recent, status: "beta" } } };
   await syncFrom(app.db.sql, documentSource(makeDocument(past)));
   await app.deps.catalog.refresh();
@@ -309,7 +309,7 @@ test("a model names what the alias of its family stands for, unless the alias is
   expect(await read(app, "/models/openai/x-1")).not.toContain("/models/openai/x-2");
 });
 
-test("GET /models/compare shows up to four models and marks what differs", async () => {
+test("GET /models/compare shows up to four models and marks differences", async () => {
   const many = Array.from({ length: 5 }, (_, i) => [`m${i}`, {}] as const);
   await using app = await openModels({ ...THREE, many: Object.fromEntries(many) });
   const page = await read(app, "/models/compare?model=acme/cheap&model=acme/dear&model=acme/cheap");
@@ -325,7 +325,7 @@ test("GET /models/compare shows up to four models and marks what differs", async
   expect(await read(app, "/models/compare")).toContain('name="model" required');
 });
 
-test("a model says which prices of the source are not used, and since when its entry cannot be read", async () => {
+test("a model lists prices of the source that are not used, and the time since when its entry cannot be read", async () => {
   await using app = await openModels({
     acme: { doubtful: { cost: { input: 3, output: 15 } }, broken: {}, fine: {} },
   });
@@ -346,7 +346,7 @@ test("a model says which prices of the source are not used, and since when its e
   expect(await read(app, "/models/acme/doubtful")).toContain("An operator has rejected this as a mistake.");
 });
 
-test("the list says that the source's catalog waits because it lacks too many models", async () => {
+test("the list reports that the source's catalog is held because it lacks too many models", async () => {
   const many = (count: number): DocumentModels => ({
     acme: Object.fromEntries(Array.from({ length: count }, (_, n) => [`m${n}`, {}])),
   });
@@ -362,7 +362,7 @@ test("the list says that the source's catalog waits because it lacks too many mo
   expect(await read(app, "/models")).toContain("An operator has rejected the new one as a mistake.");
 });
 
-test("a comparison keeps its models and suggests others if one does not exist", async () => {
+test("a comparison with a missing model keeps the others and suggests similar ones", async () => {
   await using app = await openModels(THREE);
   await app.db.sql`insert into model_aliases (alias, provider, model_id) values ('dearest', 'acme', 'dear')`;
   for (const name of [
@@ -384,8 +384,8 @@ test("a comparison keeps its models and suggests others if one does not exist", 
   expect(await read(app, "/models/compare?model=dearest")).toContain('name="model" value="acme/dear"');
 });
 
-test("a model with the longest id is in the list and has its page; one with a longer id is left out", async () => {
-  // PostgreSQL cannot compress them to fit into an index.
+test("a model with an id of maximum length is listed and has a page, and longer ids are omitted", async () => {
+  // PostgreSQL cannot compress these characters to fit into an index.
   const han = (length: number) =>
     String.fromCodePoint(...Array.from({ length }, (_, n) => 0x4e00 + ((n * 7919) % 20_000)));
   await using app = await openModels({
@@ -398,7 +398,7 @@ test("a model with the longest id is in the list and has its page; one with a lo
   expect(await read(app, path)).toContain("<h1>Longest</h1>");
 });
 
-test("parameters that are not ours are ignored", async () => {
+test("unknown parameters are ignored", async () => {
   await using app = await openModels(THREE);
   const page = await read(app, "/models?utm_source=mail&sortBy=inputCost");
   expect(namesIn(page).length).toBe(3);
@@ -406,7 +406,7 @@ test("parameters that are not ours are ignored", async () => {
   expect(await read(app, "/models/acme/dear?fbclid=1")).toContain("acme/dear");
 });
 
-test("what the API does not find is the page for unknown addresses", async () => {
+test("an unknown model returns the page for unknown addresses", async () => {
   await using app = await openModels(THREE);
   for (const path of [
     ...["/models/acme/none", "/models/none/cheap", "/models/history/acme/dear", "/models/resolve/dear"],
@@ -415,7 +415,7 @@ test("what the API does not find is the page for unknown addresses", async () =>
   }
 });
 
-test("hostile names of a source are text, and odd ids lead to their pages", async () => {
+test("hostile names from a source are escaped, and unusual ids link to their pages", async () => {
   const hostile = `"><script>alert(1)</script>`;
   const ids = ["a/b c/d", "50%", "x?y=1&z#w", "é:free@1", hostile];
   await using app = await openModels({

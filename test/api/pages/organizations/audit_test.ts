@@ -1,10 +1,10 @@
-/** The audit log on its page. */
+/** The page of an organization's audit log. */
 import { expect, test } from "bun:test";
 import { insertAuditEntry } from "../../../../sql/accounts/audit_log.ts";
 import { openPage } from "../../../helpers/pages/forms.ts";
 import { HOSTILE, openPageScene, readPage } from "../../../helpers/pages/page_scene.ts";
 
-test("entries are paged newest first, and what clients sent stays text", async () => {
+test("entries are shown in pages, newest first, and client input is escaped", async () => {
   await using scene = await openPageScene();
   const { api, org, owner } = scene;
   for (let number = 1; number <= 51; number += 1) {
@@ -30,7 +30,7 @@ test("entries are paged newest first, and what clients sent stays text", async (
   expect(second).not.toContain(`rel="next"`);
 });
 
-test("a cursor that no page has is refused as by the API", async () => {
+test("an invalid cursor is refused as by the API", async () => {
   await using scene = await openPageScene();
   const response = await openPage(scene.api, `/orgs/${scene.org.slug}/audit?cursor=x`, scene.owner.token);
   expect([response.status, (await response.text()).includes("cursor must be the nextCursor")]).toEqual([

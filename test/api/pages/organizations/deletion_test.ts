@@ -4,7 +4,7 @@ import { openPageScene, readPage, submitForm } from "../../../helpers/pages/page
 
 const heading = "end-title";
 
-test("the owner types the slug, every member reads when it ends, and the owner takes it back", async () => {
+test("the owner types the slug to delete, every member sees the date, and the owner can restore", async () => {
   await using scene = await openPageScene();
   const { api, org, owner } = scene;
   const { token } = owner;

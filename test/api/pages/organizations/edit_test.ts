@@ -21,13 +21,13 @@ async function readOrg({ api, org }: PageScene) {
   return { ...row };
 }
 
-/** Sends the form of somebody who can open it. */
+/** Submits the form with the token of a user who can open it. */
 function save({ api, org }: PageScene, token: string, fields: Readonly<Record<string, string>>) {
   return submitForm(api, `/orgs/${org.slug}/edit`, { token, heading: "edit-title", fields });
 }
 
 test.each(["owner", "admin"] as const)(
-  "%s: what is saved is public, shown in the form, and stays text",
+  "%s: saved values are public, shown in the form and escaped",
   async (role) => {
     await using scene = await openPageScene();
     const { api, org } = scene;
@@ -45,7 +45,7 @@ test.each(["owner", "admin"] as const)(
     const form = await readPage(api, `${path}/edit`, token);
     expect(form).toContain(`<title>Edit profile · Acme &quot;&gt;`);
     expect(form).toContain(`value="https://acme.example/?a=1&amp;b=2"`);
-    // The parser drops the first line break of a text area, so there are two.
+    // HTML parsers drop the first line break of a text area, so there are two.
     expect(form).toContain(`maxlength="2000">\n\nTwo\nlines &quot;`);
     const profile = await readPage(api, path);
     expect(profile).toContain(`href="https://acme.example/?a=1&amp;b=2"`);
@@ -53,7 +53,7 @@ test.each(["owner", "admin"] as const)(
   },
 );
 
-test("the owner edits a personal organization", async () => {
+test("the owner can edit a personal organization", async () => {
   await using scene = await openPageScene();
   const { api, owner } = scene;
   const path = `/orgs/${owner.user.username}`;
@@ -63,7 +63,7 @@ test("the owner edits a personal organization", async () => {
   expect(await readPage(api, path)).toContain("Makes things");
 });
 
-test("emptied fields are unset, but the name is required", async () => {
+test("empty fields are unset, except for the required name", async () => {
   await using scene = await openPageScene();
   const { owner } = scene;
   await save(scene, owner.token, FIELDS);
@@ -78,7 +78,7 @@ test("emptied fields are unset, but the name is required", async () => {
   expect(await readOrg(scene)).toEqual({ name: "Acme", description: null, websiteUrl: null });
 });
 
-test("errors are at their fields, and all input is kept", async () => {
+test("errors are shown at their fields, and all input is kept", async () => {
   await using scene = await openPageScene();
   const { owner } = scene;
   const before = await readOrg(scene);
@@ -102,7 +102,7 @@ test.each([
   ["publisher", "This requires the admin role or above."],
   ["outsider", "You are not a member of this organization."],
 ] as const)(
-  "%s: a sent form is refused with the message of the API, and is not shown",
+  "%s: a sent form is refused with the message of the API and is not shown",
   async (role, message) => {
     await using scene = await openPageScene();
     const { api, org } = scene;
@@ -119,7 +119,7 @@ test.each([
   },
 );
 
-test("forms of other sites, without a token, with another session's, or without a session change nothing", async () => {
+test("forms from other sites, without a token, with another session's token or without a session change nothing", async () => {
   await using scene = await openPageScene();
   const { api, org, owner } = scene;
   const before = await readOrg(scene);
@@ -137,7 +137,7 @@ test("forms of other sites, without a token, with another session's, or without 
   expect(await readOrg(scene)).toEqual(before);
 });
 
-test("an unknown organization is the page of any unknown address, for its form too", async () => {
+test("an unknown organization returns the page for unknown addresses, also for its form", async () => {
   await using scene = await openPageScene();
   const { api, owner } = scene;
   const { token } = owner;
@@ -161,7 +161,7 @@ test("an owner without a second factor is asked to add one before requiring it o
   expect(await api.db.sql`select 1 from organizations where require_second_factor`).toHaveLength(0);
 });
 
-test("an owner with a second factor requires it of members, and takes it back", async () => {
+test("an owner with a second factor can require it of members and end the requirement", async () => {
   const clock = new Clock();
   await using api = await openTestApp({ now: clock.now });
   const account = await makeAccount(api);

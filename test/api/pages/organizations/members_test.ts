@@ -25,7 +25,7 @@ async function rolesOf({ api, org }: PageScene): Promise<Record<string, string>>
   return Object.fromEntries(rows.map(({ userId, role }) => [userId, role]));
 }
 
-test("an owner invites, sends again and revokes", async () => {
+test("an owner invites, sends the invitation again and revokes it", async () => {
   await using scene = await openPageScene();
   const { api, owner } = scene;
   const path = membersPath(scene);
@@ -50,7 +50,7 @@ test("an owner invites, sends again and revokes", async () => {
   expect(await readPage(api, path, owner.token)).toContain("No pending invitations.");
 });
 
-test("the same form sent twice invites once", async () => {
+test("a form that is sent twice invites once", async () => {
   await using scene = await openPageScene();
   const { api, owner } = scene;
   const path = membersPath(scene);
@@ -61,7 +61,7 @@ test("the same form sent twice invites once", async () => {
   expect(await api.db.sql`select from organization_invitations`).toHaveLength(1);
 });
 
-test("a form with a mistake is shown again, and the input is kept", async () => {
+test("an invalid form is shown again with its input", async () => {
   await using scene = await openPageScene();
   const { owner } = scene;
   const response = await invite(scene, owner, { email: `ann"><script>`, role: "publisher" });
@@ -72,7 +72,7 @@ test("a form with a mistake is shown again, and the input is kept", async () => 
   expect(page).toContain('name="role" value="publisher" checked>');
 });
 
-test("who invites themselves learns that they are a member, and all that roles of members stay", async () => {
+test("owners who invite themselves get an error, and inviting a member changes no role", async () => {
   await using scene = await openPageScene();
   const { api, owner } = scene;
   const email = owner.user.email.toUpperCase();
@@ -83,7 +83,7 @@ test("who invites themselves learns that they are a member, and all that roles o
   expect(await api.db.sql`select from organization_invitations`).toHaveLength(0);
 });
 
-test("a role that does not exist is reported at the choices", async () => {
+test("an unknown role is reported at the choices", async () => {
   await using scene = await openPageScene();
   const response = await invite(scene, scene.owner, { email: "ann@example.com", role: "king" });
   const page = await response.text();
@@ -94,7 +94,7 @@ test("a role that does not exist is reported at the choices", async () => {
   expect(page).toContain('<p class="field-error" id="field-role-error">');
 });
 
-test("admins offer no owner role; publishers see neither invitations nor forms, and can leave", async () => {
+test("admins cannot choose the owner role, and publishers see no invitations or forms, but can leave", async () => {
   await using scene = await openPageScene();
   const { api, org, owner } = scene;
   const [admin, publisher] = [await scene.visitor("admin"), await scene.visitor("publisher")];
@@ -122,7 +122,7 @@ test("admins offer no owner role; publishers see neither invitations nor forms, 
   expect(Object.keys(await rolesOf(scene))).not.toContain(publisher.user.id);
 });
 
-test("admins see the invitation of an owner without buttons", async () => {
+test("admins see an owner's invitation without buttons", async () => {
   await using scene = await openPageScene();
   const { api, org, owner } = scene;
   const admin = await scene.visitor("admin");
@@ -143,7 +143,7 @@ test("admins see the invitation of an owner without buttons", async () => {
   expect(new Set(await shown(owner))).toEqual(new Set(Object.values(ids)));
 });
 
-test("the owner of a personal organization is offered no other role and cannot leave", async () => {
+test("the owner of a personal organization cannot choose another role or leave", async () => {
   await using scene = await openPageScene();
   const { api, owner } = scene;
   const path = `/orgs/${owner.user.username}/members/${owner.user.id}`;
@@ -166,7 +166,7 @@ test("an owner changes a role and removes the member after a confirmation", asyn
   });
   expect(await noticeAfter(api, saved, owner.token)).toBe("Role changed.");
   expect((await rolesOf(scene))[bob.user.id]).toBe("admin");
-  // Looking at the question changes nothing.
+  // Opening the confirmation page changes nothing.
   const question = await readPage(api, `${path}/remove`, owner.token);
   expect(question).toContain(`Remove ${bob.user.username} from`);
   expect((await rolesOf(scene))[bob.user.id]).toBe("admin");
@@ -181,7 +181,7 @@ test("an owner changes a role and removes the member after a confirmation", asyn
   expect((await openPage(api, path, owner.token)).status).toBe(404);
 });
 
-test("the last owner learns why they can neither leave nor get another role", async () => {
+test("the last owner sees why they can neither leave nor get another role", async () => {
   await using scene = await openPageScene();
   const { api, owner } = scene;
   const path = memberPath(scene, owner);

@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { noticeAfter, openPage } from "../../../helpers/pages/forms.ts";
 import { HOSTILE, openPageScene, readPage, submitForm } from "../../../helpers/pages/page_scene.ts";
 
-test("an admin creates a project, renames it, deletes it and restores it, all without a script", async () => {
+test("an admin creates, renames, deletes and restores a project without a script", async () => {
   await using scene = await openPageScene();
   const { api, org } = scene;
   const { token } = await scene.visitor("admin");
@@ -57,7 +57,7 @@ test("an error is shown at its field, and the input is kept", async () => {
   }
 });
 
-test("publishers and viewers see projects and no form, and cannot open a project's page", async () => {
+test("publishers and viewers see projects without forms and cannot open a project's page", async () => {
   await using scene = await openPageScene();
   const { api, org, owner } = scene;
   const { id } = await api.make.project({ orgId: org.id, ownerId: owner.user.id });
@@ -69,7 +69,7 @@ test("publishers and viewers see projects and no form, and cannot open a project
   }
 });
 
-test("a free organization says what a subscription gives and whom to ask, where exports are refused too", async () => {
+test("a free organization sees what a subscription adds and whom to ask, where exports are refused", async () => {
   await using scene = await openPageScene();
   const { api, org, owner } = scene;
   const usage = `/orgs/${org.slug}/usage`;
@@ -84,7 +84,7 @@ test("a free organization says what a subscription gives and whom to ask, where 
   expect(exports).toContain(`href="${usage}#subscription"`);
 });
 
-test("many projects are on several pages", async () => {
+test("many projects are split into pages", async () => {
   await using scene = await openPageScene();
   const { api, org, owner } = scene;
   await api.db.sql`
@@ -99,7 +99,7 @@ test("many projects are on several pages", async () => {
   expect([second.match(/Unit \d+/g)?.at(0), second.includes("Unit 250")]).toEqual(["Unit 201", true]);
 });
 
-test("deleted projects are on pages of their own, which leave the others where they are", async () => {
+test("deleted projects have their own pages, which do not change the page of the others", async () => {
   await using scene = await openPageScene();
   const { api, org, owner } = scene;
   await api.db.sql`

@@ -1,4 +1,4 @@
-/** All pages of an organization: who gets them, and which forms are accepted. */
+/** Access to all pages of an organization, and the forms that they accept. */
 import { expect, test } from "bun:test";
 import { makeVersion } from "../../../helpers/definitions/definition_list.ts";
 import { formTokenIn, openPage, sendForm } from "../../../helpers/pages/forms.ts";
@@ -14,7 +14,7 @@ test.each([
   ["owner", 200, 200],
   ["outsider", 403, 403],
 ] as const)(
-  "%s: pages of members %i, of admins %i, and navigation to no more than these",
+  "%s: member pages return %i, admin pages return %i, and the profile links only to accessible pages",
   async (role, member, admin) => {
     await using scene = await openPageScene();
     const { api, org } = scene;
@@ -47,7 +47,7 @@ test("a refusal has the message of the API", async () => {
   expect(await text("/members", outsider.token)).toContain("You are not a member of this organization.");
 });
 
-test("an unknown organization and an unknown webhook are the page of any unknown address", async () => {
+test("an unknown organization and an unknown webhook return the page for unknown addresses", async () => {
   await using scene = await openPageScene();
   const { api, org, owner } = scene;
   const read = async (path: string) => {
@@ -66,7 +66,7 @@ test("an unknown organization and an unknown webhook are the page of any unknown
   }
 });
 
-test("anonymous visitors see the profile, which caches may keep, and sign in for the rest", async () => {
+test("anonymous visitors see the cacheable profile and must sign in for other pages", async () => {
   await using scene = await openPageScene();
   const { api, org } = scene;
   const path = `/orgs/${org.slug}`;
@@ -87,7 +87,7 @@ test("anonymous visitors see the profile, which caches may keep, and sign in for
   }
 });
 
-test("outsiders read of public definitions only; members of all, the published version with its draft beside it", async () => {
+test("outsiders see only public definitions, and members see all, with drafts beside published versions", async () => {
   await using scene = await openPageScene();
   const { api, org, owner } = scene;
   const of = { orgId: org.id, authorId: owner.user.id };
@@ -114,7 +114,7 @@ test("outsiders read of public definitions only; members of all, the published v
   expect(own).not.toContain("Title of the draft");
 });
 
-test("choosing another organization leads to the same page of it", async () => {
+test("choosing another organization leads to the same page of that organization", async () => {
   await using scene = await openPageScene();
   const { api, org, owner } = scene;
   const { username } = owner.user;
@@ -126,7 +126,7 @@ test("choosing another organization leads to the same page of it", async () => {
   expect(await to(`/orgs/${org.slug}?org=no-such-organization`)).toBeNull();
 });
 
-test("forms of other sites, without a token, or with another session's change nothing", async () => {
+test("forms from other sites, without a token or with another session's token change nothing", async () => {
   await using scene = await openPageScene();
   const { api, org, owner } = scene;
   const other = await api.make.session({ userId: owner.user.id });

@@ -1,10 +1,10 @@
-/** The usage of an organization on its page. */
+/** The page of an organization's usage. */
 import { expect, test } from "bun:test";
 import { makeVersion } from "../../../helpers/definitions/definition_list.ts";
 import { makePlatformAdmin } from "../../../helpers/definitions/executions.ts";
 import { openPageScene, readPage } from "../../../helpers/pages/page_scene.ts";
 
-test("executions of all definitions are summed by day, those of other organizations left out", async () => {
+test("executions of the organization's definitions are summed by day, without other organizations", async () => {
   await using scene = await openPageScene();
   const { api, org, owner } = scene;
   const other = await api.make.person();
@@ -24,7 +24,7 @@ test("executions of all definitions are summed by day, those of other organizati
   for (const name of ["open-one", "open-one", "hidden-one"]) await run(org.slug, name);
   await run(other.org.slug, "foreign-one");
   const page = await readPage(api, `/orgs/${org.slug}/usage`, owner.token);
-  // All at one time: on one day, or on both sides of midnight.
+  // Adds up all days, because the executions may fall on both sides of midnight.
   const counts = [...page.matchAll(/<th scope="row">\d{4}-\d\d-\d\d<\/th><td class="number">(\d+)<\/td>/g)];
   expect(counts.length).toBeGreaterThanOrEqual(30);
   expect(counts.reduce((sum, [, count]) => sum + Number(count), 0)).toBe(3);

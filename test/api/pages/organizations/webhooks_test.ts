@@ -50,7 +50,7 @@ test("a new webhook shows its secret once, in the response to its form", async (
   expect(JSON.stringify(scene.api.logLines)).not.toContain(secret);
 });
 
-test("reloading the response creates no second webhook", async () => {
+test("reloading the response does not create a second webhook", async () => {
   await using scene = await openPageScene();
   const { api, org, owner } = scene;
   const path = `/orgs/${org.slug}/webhooks`;
@@ -66,7 +66,7 @@ test.each([
   ["javascript:alert(1)", 400],
   ["http://ci.example.com/", 422],
   ["https://127.0.0.1/", 422],
-])("the address %s is refused at its field with %i, and kept", async (url, status) => {
+])("the address %s is refused at its field with %i, and its input is kept", async (url, status) => {
   await using scene = await openPageScene();
   const sent = await create(scene, { url });
   const page = await sent.text();
@@ -91,7 +91,7 @@ test("a webhook can be tested, paused and enabled", async () => {
   const tested = await press("test");
   expect([tested.status, tested.headers.get("location")]).toEqual([303, path]);
   expect(await noticeAfter(scene.api, tested, scene.owner.token)).toStartWith("Test event queued.");
-  // The notice is shown once: a reload does not repeat it.
+  // The notice is shown once. A reload does not repeat it.
   expect(await read()).not.toContain("Test event queued.");
   expect(await read()).toMatch(/webhook\.test.*pending/s);
   expect(await noticeAfter(scene.api, await press("pause"), scene.owner.token)).toStartWith(
@@ -108,7 +108,7 @@ test("a webhook can be tested, paused and enabled", async () => {
   expect(await read()).toContain("Enabled");
 });
 
-test("the secret can be replaced; the new one is shown once", async () => {
+test("the secret can be replaced, and the new one is shown once", async () => {
   await using hook = await openWebhook();
   const { scene, path, read } = hook;
   const fields = { ...hiddenFields(await read(), "webhook-title"), action: "rotate" };
@@ -126,7 +126,7 @@ test("the secret can be replaced; the new one is shown once", async () => {
   expect(await scene.api.db.sql`select from webhook_retired_secrets`).toHaveLength(1);
 });
 
-test("address and events can be changed, and rejected input is kept", async () => {
+test("the address and events can be changed, and rejected input is kept", async () => {
   await using hook = await openWebhook();
   const { scene, path, read } = hook;
   const send = (url: string) =>
@@ -142,7 +142,7 @@ test("address and events can be changed, and rejected input is kept", async () =
   expect(await read()).toContain(`value="https://other.example/"`);
 });
 
-test("deleting asks first", async () => {
+test("deleting a webhook requires a confirmation", async () => {
   await using hook = await openWebhook();
   const { scene, path, read } = hook;
   const { api, org, owner } = scene;
@@ -157,7 +157,7 @@ test("deleting asks first", async () => {
   expect(await noticeAfter(api, sent, owner.token)).toBe("Webhook deleted.");
 });
 
-test("a failed delivery is shown before newer ones that wait", async () => {
+test("a failed delivery is shown before newer pending ones", async () => {
   await using hook = await openWebhook();
   const { sql } = hook.scene.api.db;
   await sql`

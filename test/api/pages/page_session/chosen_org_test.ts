@@ -1,10 +1,10 @@
-/** The chosen organization: a cookie, and what a form acts on while another one is chosen in a second tab. */
+/** The organization that the cookie chooses, and forms that are sent after another tab has chosen a different one. */
 import { expect, test } from "bun:test";
 import { agentYaml, publishAgent } from "../../../helpers/definitions/definitions.ts";
 import { openTestApp, type TestApp } from "../../../helpers/http/app.ts";
 import { formTokenIn, openPage, sendForm } from "../../../helpers/pages/forms.ts";
 
-/** A publisher of two organizations, `first` and `second`; without a choice, `first` is shown. */
+/** Creates a publisher of two organizations. Without a choice, pages show `first`. */
 async function openTwo() {
   const api = await openTestApp();
   const { user, org: first, key } = await api.make.person({ role: "publisher", tier: "pro" });
@@ -28,7 +28,7 @@ function shownOrg(page: string): string | undefined {
   return /<option value="([^"]+)" selected>/.exec(page)?.[1];
 }
 
-test("the switcher's address chooses an organization and leads to the address without it", async () => {
+test("the switcher's address chooses an organization and redirects to the address without it", async () => {
   const { api, first, second, open } = await openTwo();
   await using _ = api;
   const cookie = `ulr_org=${second.slug}; HttpOnly; SameSite=Lax; Path=/; Max-Age=31536000`;
@@ -44,7 +44,7 @@ test("the switcher's address chooses an organization and leads to the address wi
   expect(text).not.toContain("?org=");
 });
 
-test("the choice of an organization that the caller does not belong to is ignored", async () => {
+test("choosing an organization of which the caller is not a member is ignored", async () => {
   const { api, first, foreign, open } = await openTwo();
   await using _ = api;
   for (const chosen of [foreign.slug, "nothing", "", `${first.slug}x`, "%22%3E", "__proto__"]) {
@@ -59,7 +59,7 @@ test("the choice of an organization that the caller does not belong to is ignore
   expect(await open(`/orgs/${foreign.slug}`)).toMatchObject({ status: 200, cookie: null });
 });
 
-test("opening a page of an own organization chooses it, once", async () => {
+test("opening a page of one of the caller's organizations chooses it once", async () => {
   const { api, first, second, open } = await openTwo();
   await using _ = api;
   const opened = await open(`/orgs/${second.slug}/members`, first.slug);
@@ -70,7 +70,7 @@ test("opening a page of an own organization chooses it, once", async () => {
   expect((await open(`/orgs/${second.slug}/members`, second.slug)).cookie).toBeNull();
 });
 
-/** The field that names the organization of the form to this address. */
+/** Returns the organization field of the form that contains `action`. */
 function orgField(page: string, action: string): string | undefined {
   const form = page
     .slice(page.indexOf(`<form`, page.indexOf("<main")))
@@ -79,7 +79,7 @@ function orgField(page: string, action: string): string | undefined {
   return /name="org" value="([^"]*)"/.exec(form ?? "")?.[1];
 }
 
-/** As the browser sends a form of a page that was opened before the cookie changed. */
+/** Sends a form as a browser does if the page was opened before the cookie changed. */
 function send(
   api: TestApp,
   path: string,
@@ -89,7 +89,7 @@ function send(
   return sendForm(api, path, given.fields, { token: given.token, headers: { cookie } });
 }
 
-test("a form starts the export of the organization that its page showed, whatever another tab chose since", async () => {
+test("a form exports the organization that its page showed, whatever another tab has chosen since", async () => {
   const { api, token, first, second, open } = await openTwo();
   await using _ = api;
   const { text } = await open("/dashboard/exports", first.slug);
@@ -104,7 +104,7 @@ test("a form starts the export of the organization that its page showed, whateve
   expect(location).toStartWith("/dashboard/exports?job=");
   const jobs = await api.db.sql<{ orgId: string }[]>`select org_id from export_jobs`;
   expect(jobs.map(({ orgId }) => orgId)).toEqual([first.id]);
-  // Its row is shown with its organization, and so are the forms beside it.
+  // The page shows the job's organization, and so do its forms.
   const row = await open(location ?? "", second.slug);
   expect([shownOrg(row.text), orgField(row.text, 'id="start-form"')]).toEqual([first.slug, first.slug]);
   const canceled = await send(api, `/dashboard/exports/jobs/${location?.split(/[=&]/)[1]}/cancel`, {
@@ -113,7 +113,7 @@ test("a form starts the export of the organization that its page showed, whateve
   expect(canceled.headers.get("location")).toContain("as=canceled");
 });
 
-test("a form that names no organization, or one of others, starts nothing", async () => {
+test("a form without an organization, or with another user's, starts nothing", async () => {
   const { api, token, second, foreign, open } = await openTwo();
   await using _ = api;
   for (const org of ["", foreign.slug, "nothing"]) {
@@ -129,14 +129,14 @@ test("a form that names no organization, or one of others, starts nothing", asyn
   const formToken = formTokenIn((await open("/", second.slug)).text);
   const nameless = await sendForm(api, "/dashboard/exports", { format: "csv" }, { token, formToken });
   expect(nameless.status).toBe(404);
-  // A form that was open when the service was updated has the organization in its address.
+  // A form from an older release has the organization in its address.
   const old = `/dashboard/exports?org=${second.slug}`;
   const { status } = await sendForm(api, old, { format: "csv" }, { token, formToken });
   expect(status).toBe(303);
   expect((await open("/dashboard/exports", second.slug)).text).toContain("Queued");
 });
 
-test("new definitions and forks are made in the organization that their page showed", async () => {
+test("new definitions and forks are created in the organization that their page showed", async () => {
   const { api, key, token, first, second, open } = await openTwo();
   await using _ = api;
   const person = { key, org: second };
@@ -155,7 +155,7 @@ test("new definitions and forks are made in the organization that their page sho
   expect(forked.headers.get("location")).toBe(`/definitions/agent/@${first.slug}/copy@1.0.0/edit`);
 });
 
-test("a page that is open keeps its rows and links while another organization is chosen", async () => {
+test("an open page keeps its rows and links after another organization is chosen", async () => {
   const { api, user, token, first, second, open } = await openTwo();
   await using _ = api;
   await sendForm(api, "/dashboard/exports", { format: "csv" }, { token });

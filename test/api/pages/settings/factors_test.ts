@@ -7,7 +7,7 @@ import { openPage, sendForm } from "../../../helpers/pages/forms.ts";
 
 const PATH = "/settings/second-factor";
 
-test("an app is added, signing in takes its code, and it is removed", async () => {
+test("an app is added, its code is accepted on signing in, and it is removed", async () => {
   const clock = new Clock();
   await using api = await openTestApp({ now: clock.now });
   const account = await makeAccount(api);
@@ -32,7 +32,7 @@ test("an app is added, signing in takes its code, and it is removed", async () =
   const added = await (await send({ ...form, code: clock.code(secret) })).text();
   const [, codes = ""] = /<pre[^>]*>([^<]*)</.exec(added) ?? [];
   expect(codes.match(/^([0-9a-z]{4}-){3}[0-9a-z]{4}$/gm)).toHaveLength(10);
-  // A second click, whose response is the one that is shown, hides the codes.
+  // After a second click, the browser shows the second response, which hides the codes.
   const again = await send({ ...form, code: clock.code(secret) });
   const text = await again.text();
   expect([again.status, text.includes(secret)]).toEqual([400, false]);
@@ -70,7 +70,7 @@ test("an app is added, signing in takes its code, and it is removed", async () =
   expect(await api.db.sql`select 1 from second_factors`).toHaveLength(0);
 });
 
-test("an organization that requires a factor leads its members to their settings", async () => {
+test("an organization that requires a factor links its members to their settings", async () => {
   await using api = await openTestApp();
   const { user, org } = await api.make.person();
   await api.db.sql`update organizations set require_second_factor = true where id = ${org.id}`;

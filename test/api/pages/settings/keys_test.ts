@@ -44,7 +44,7 @@ test("a new key is shown once, in the response to its form, and works", async ()
   expect(JSON.stringify(api.logLines)).not.toContain(key);
 });
 
-test("the page with the key is stored nowhere, even if the client sends an Idempotency-Key", async () => {
+test("the page with the key is not stored, even if the client sends an Idempotency-Key", async () => {
   await using scene = await openPageScene();
   const { api, owner } = scene;
   const fields = { ...(await openForm(scene)), name: "Nightly" };
@@ -56,7 +56,7 @@ test("the page with the key is stored nowhere, even if the client sends an Idemp
   expect(kept.filter(({ text }) => text.includes(key ?? "") || text.includes("<html"))).toEqual([]);
 });
 
-test("reloading the response creates no second key, and says why it shows none", async () => {
+test("reloading the response creates no second key and explains why none is shown", async () => {
   await using scene = await openPageScene();
   const { api, owner } = scene;
   const fields = { ...(await openForm(scene)), name: "Nightly" };
@@ -70,7 +70,7 @@ test("reloading the response creates no second key, and says why it shows none",
   expect(await countKeys(scene)).toBe(1);
 });
 
-test("a form with a request id that no header can hold creates nothing; one without is a new one", async () => {
+test("a form with an invalid request id creates nothing, and one without an id is a new request", async () => {
   await using scene = await openPageScene();
   const { request_id: _, ...fields } = await openForm(scene);
   const { form_token: formToken = "" } = fields;
@@ -82,7 +82,7 @@ test("a form with a request id that no header can hold creates nothing; one with
   expect(await countKeys(scene)).toBe(1);
 });
 
-test("what the API refuses is said, everything typed is kept, and the mended form can be sent", async () => {
+test("an error of the API is shown with all input, and the corrected form can be sent", async () => {
   await using scene = await openPageScene();
   const { api, owner, org } = scene;
   const fields = { name: "Nightly", organization: org.slug, scope: "write", expiresAt: "2001-01-01" };
@@ -97,14 +97,14 @@ test("what the API refuses is said, everything typed is kept, and the mended for
   expect((await sendForm(api, PATH, mended, { token: owner.token })).status).toBe(201);
 });
 
-test("revoking asks first, then the key is gone", async () => {
+test("revoking a key requires a confirmation", async () => {
   await using scene = await openPageScene();
   const { api, owner } = scene;
   const { id, key } = await api.make.key({ userId: owner.user.id, name: HOSTILE });
   const revoke = `${PATH}/${id}/revoke`;
   const list = await readPage(api, PATH, owner.token);
   expect(list).toContain(`href="${revoke}"`);
-  // Later, no one knows what a key without a name was for.
+  // A name is required, because the purpose of a key without one is unknown later.
   expect(list).toMatch(/name="name"[^>]* required/);
   expect(await readPage(api, revoke, owner.token)).toContain("Revoke this API key?");
   expect((await api.request("/api/v1/auth/me", { key })).status).toBe(200);
@@ -121,7 +121,7 @@ test("revoking asks first, then the key is gone", async () => {
   ]);
 });
 
-test("another user's key is as unknown as one that does not exist", async () => {
+test("another user's key is indistinguishable from a missing one", async () => {
   await using scene = await openPageScene();
   const { api, owner } = scene;
   const outsider = await scene.visitor("outsider");
@@ -134,13 +134,13 @@ test("another user's key is as unknown as one that does not exist", async () => 
   expect((await auditRows(api)).map(({ action }) => action)).not.toContain("key.revoke");
 });
 
-test("an expired key is marked, and one that does not expire says so", async () => {
+test("an expired key is marked, and a key without an expiry shows Never", async () => {
   await using scene = await openPageScene();
   const { api, owner } = scene;
   await api.make.key({ userId: owner.user.id, name: "Old", expiresAt: "2026-01-02T00:00:00.000Z" });
   await api.make.key({ userId: owner.user.id, name: "Current" });
   const list = await readPage(api, PATH, owner.token);
   expect(list).toContain(`<span class="badge bad">Expired</span> <time datetime="2026-01-02`);
-  // Not used, and valid forever.
+  // The key was never used and never expires.
   expect(list).toContain(`<td data-label="Last used">Never</td>\n<td data-label="Expires">Never</td>`);
 });

@@ -5,7 +5,7 @@ import { openPageScene, readPage, submitForm } from "../../../helpers/pages/page
 const PATH = "/settings/organizations";
 const heading = "new-title";
 
-test("the page lists the user's organizations; the form creates one and leads to its projects", async () => {
+test("the page lists the user's organizations, and the form creates one and leads to its projects", async () => {
   await using scene = await openPageScene();
   const { api, org, owner } = scene;
   const { token } = owner;
@@ -22,7 +22,7 @@ test("the page lists the user's organizations; the form creates one and leads to
   );
 });
 
-test("what the API refuses is shown at its field, with what was typed", async () => {
+test("errors of the API are shown at their fields with the input", async () => {
   await using scene = await openPageScene();
   const { api, org, owner } = scene;
   for (const [slug, status, text] of [
@@ -41,7 +41,7 @@ test("what the API refuses is shown at its field, with what was typed", async ()
   }
 });
 
-test("where operators create organizations, the page says so", async () => {
+test("if only operators create organizations, the page explains it", async () => {
   await using scene = await openPageScene();
   const { api, owner } = scene;
   Object.assign(api.deps.config, { organizationCreation: "admin" });

@@ -1,4 +1,4 @@
-/** The profile and the password, without JavaScript. */
+/** The profile and password forms, without JavaScript. */
 import { expect, test } from "bun:test";
 import { auditRows, login, makeAccount } from "../../../helpers/accounts/accounts.ts";
 import { openTestApp } from "../../../helpers/http/app.ts";
@@ -13,7 +13,7 @@ import {
 
 const PATH = "/settings/profile";
 
-test("a saved profile is public, and shown in the form", async () => {
+test("a saved profile is public and shown in the form", async () => {
   await using scene = await openPageScene();
   const { api, owner } = scene;
   const fields = {
@@ -30,11 +30,11 @@ test("a saved profile is public, and shown in the form", async () => {
   expect(await noticeAfter(api, sent, owner.token)).toBe("Profile saved.");
   const page = await readPage(api, PATH, owner.token);
   expect(page).toContain(`value="https://a.example/?a=1&amp;b=2"`);
-  // The parser drops the first line break of a text area, so there are two.
+  // HTML parsers drop the first line break of a text area, so there are two.
   expect(page).toContain(`maxlength="2000">\n\nTwo\nlines &quot;`);
 });
 
-test("an emptied field is unset", async () => {
+test("an empty field is unset", async () => {
   await using scene = await openPageScene();
   const { api, owner } = scene;
   const send = (name: string) =>
@@ -75,7 +75,7 @@ async function openAccount() {
 
 const NEW = "seven quiet lamps at noon";
 
-test("a new password works at once, and other sessions end", async () => {
+test("a new password takes effect immediately, and other sessions end", async () => {
   await using place = await openAccount();
   const { api, account, token, change } = place;
   const other = await api.make.session({ userId: account.id });
@@ -109,7 +109,7 @@ test.each([
     expect(page).toContain("<title>Error: ");
     const [, summary, target] = /(autofocus>\s*<p><a href="#field-(\w+)">[^<]*)</.exec(page) ?? [];
     expect(target).toBe(field);
-    // The name of the API's field is for programs.
+    // The message does not contain the name of an API field.
     expect(summary).not.toMatch(/>[^<]*[a-z][A-Z][^<]*$/);
     for (const password of Object.values(fields)) expect(page).not.toContain(`"${password}"`);
     expect((await auditRows(api)).map(({ action }) => action)).not.toContain("password.change");

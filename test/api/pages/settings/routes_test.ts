@@ -1,4 +1,4 @@
-/** All pages of the settings: who gets them, and which forms are accepted. */
+/** Access to all pages of the settings, and the forms that they accept. */
 import { expect, test } from "bun:test";
 import { auditRows } from "../../../helpers/accounts/accounts.ts";
 import { formTokenIn, openPage, sendForm } from "../../../helpers/pages/forms.ts";
@@ -13,7 +13,7 @@ const PAGES = [
   "/settings/sessions/end-others",
 ];
 
-test("visitors without a session are led to the sign-in page and back", async () => {
+test("visitors without a session are redirected to the sign-in page and back", async () => {
   await using scene = await openPageScene();
   for (const path of [
     ...PAGES,
@@ -32,7 +32,7 @@ test("visitors without a session are led to the sign-in page and back", async ()
   expect([front.status, front.headers.get("location")]).toEqual([303, "/settings/profile"]);
 });
 
-test("pages of a user are private, whatever their role", async () => {
+test("a user's pages are private in every role", async () => {
   await using scene = await openPageScene();
   for (const role of ["viewer", "outsider"] as const) {
     const { token } = await scene.visitor(role);
@@ -43,7 +43,7 @@ test("pages of a user are private, whatever their role", async () => {
   }
 });
 
-test("forms of other sites, without a token, or with another session's change nothing", async () => {
+test("forms from other sites, without a token or with another session's token change nothing", async () => {
   await using scene = await openPageScene();
   const { api, owner } = scene;
   const { token } = owner;

@@ -5,7 +5,7 @@ import { HOSTILE, openPageScene, readPage, submitForm } from "../../../helpers/p
 
 const PATH = "/settings/sessions";
 
-/** The rows of the table, the tags taken out. */
+/** Returns the text of each table row, without HTML tags. */
 function rows(page: string): string[] {
   const [, body = ""] = /<tbody>(.*)<\/tbody>/s.exec(page) ?? [];
   return body.split("</tr>").map((row) =>
@@ -16,7 +16,7 @@ function rows(page: string): string[] {
   );
 }
 
-test("sessions have device and address, the current one is marked, hostile user agents stay text", async () => {
+test("sessions show device and address, the current one is marked, and hostile user agents are escaped", async () => {
   await using scene = await openPageScene();
   const { api, owner } = scene;
   const userAgent = `Mozilla/5.0 (X11; Linux x86_64) Firefox/145.0 ${HOSTILE}`;
@@ -30,7 +30,7 @@ test("sessions have device and address, the current one is marked, hostile user 
   expect(page).toContain(`href="${PATH}/${other.id}/end"`);
 });
 
-test("a session ends after the question", async () => {
+test("a session ends after a confirmation", async () => {
   await using scene = await openPageScene();
   const { api, owner } = scene;
   const other = await api.make.session({ userId: owner.user.id });
@@ -41,7 +41,7 @@ test("a session ends after the question", async () => {
   expect(await noticeAfter(api, sent, owner.token)).toBe("Session ended.");
 });
 
-test("ending the current session signs the user out, as the button does", async () => {
+test("ending the current session signs the user out, like the button", async () => {
   await using scene = await openPageScene();
   const { api, owner } = scene;
   const [own] = await api.db.sql<[{ id: string }]>`select id from sessions where user_id = ${owner.user.id}`;
@@ -70,7 +70,7 @@ test("all other sessions end, and the current one stays", async () => {
   expect((await openPage(api, PATH, stranger.token)).status).toBe(200);
 });
 
-test("another user's session is as unknown as one that does not exist", async () => {
+test("another user's session is indistinguishable from a missing one", async () => {
   await using scene = await openPageScene();
   const { api, owner } = scene;
   const stranger = await scene.visitor("outsider");

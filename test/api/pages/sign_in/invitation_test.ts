@@ -1,4 +1,4 @@
-/** The page behind the link of an invitation. */
+/** The page that the link of an invitation opens. */
 import { expect, test } from "bun:test";
 import { makeInvitation } from "../../../helpers/accounts/organization.ts";
 import { formTokenIn, noticeAfter, openPage, sendForm } from "../../../helpers/pages/forms.ts";
@@ -26,7 +26,7 @@ async function countMembers({ api, org }: PageScene): Promise<number> {
   return (await api.db.sql`select from organization_members where org_id = ${org.id}`).length;
 }
 
-test("a visitor reads the offer and signs in or up, and comes back", async () => {
+test("a visitor reads the invitation, signs in or up, and returns to it", async () => {
   await using scene = await openPageScene();
   const { ann, path, token } = await openInvitation(scene);
   const { page, response } = await read(scene, path);
@@ -58,7 +58,7 @@ test("if sign-up is disabled, the invitation says whom to ask for an account", a
   expect(page).not.toContain("sign up");
 });
 
-test("opening the link any number of times, as mail scanners do, changes nothing", async () => {
+test("opening the link repeatedly, as mail scanners do, changes nothing", async () => {
   await using scene = await openPageScene();
   const { ann, path } = await openInvitation(scene);
   for (const visitor of [undefined, ann, scene.owner]) {
@@ -73,7 +73,7 @@ test("opening the link any number of times, as mail scanners do, changes nothing
   expect(await countMembers(scene)).toBe(2);
 });
 
-test("an account with another address learns whose invitation it is, and can sign out to go on", async () => {
+test("an account with another address sees whose invitation it is and can sign out to continue", async () => {
   await using scene = await openPageScene();
   const { ann, path } = await openInvitation(scene);
   const mallory = await scene.visitor("outsider");
@@ -91,7 +91,7 @@ test("an account with another address learns whose invitation it is, and can sig
   expect((await read(scene, path)).page).toContain("Sign in with this address, or sign up");
 });
 
-test("links that do not work have one page, for everyone", async () => {
+test("all invalid links show the same page to everyone", async () => {
   await using scene = await openPageScene();
   const { ann, path } = await openInvitation(scene);
   await sendForm(scene.api, path, {}, { token: ann.token });

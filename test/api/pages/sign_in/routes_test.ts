@@ -3,7 +3,7 @@ import { makeAccount } from "../../../helpers/accounts/accounts.ts";
 import { openTestApp } from "../../../helpers/http/app.ts";
 import { openPage, sendForm } from "../../../helpers/pages/forms.ts";
 
-test("the form of /dashboard/sign-in begins a session and leads to the next page", async () => {
+test("the form of /dashboard/sign-in creates a session and leads to the next page", async () => {
   await using api = await openTestApp();
   const account = await makeAccount(api);
   const { email, password } = account;
@@ -21,7 +21,7 @@ test("the form of /dashboard/sign-in begins a session and leads to the next page
   expect([again.status, again.headers.get("location")]).toEqual([303, "/models?search=a%26b"]);
 });
 
-test("a wrong password is reported on the form, which keeps the email and not the password", async () => {
+test("a wrong password is reported on the form, which keeps only the email", async () => {
   await using api = await openTestApp();
   const response = await sendForm(api, "/dashboard/sign-in", { email: '"><b>@x', password: "not it" });
   const page = await response.text();
@@ -47,7 +47,7 @@ test("too many attempts are reported with the time to wait", async () => {
   ]);
 });
 
-test("a form from another site, or of another size, begins no session", async () => {
+test("a form from another site or with too much data creates no session", async () => {
   await using api = await openTestApp();
   const { email, password } = await makeAccount(api);
   const foreign = { headers: { origin: "https://evil.example" } };
@@ -57,7 +57,7 @@ test("a form from another site, or of another size, begins no session", async ()
   expect(large.headers.getSetCookie()).toEqual([]);
 });
 
-test("a session started in another tab does not stop the form", async () => {
+test("a session from another tab does not affect the form", async () => {
   await using api = await openTestApp();
   const { email, password, id } = await makeAccount(api);
   const { token } = await api.make.session({ userId: id });
@@ -88,13 +88,13 @@ test("another site cannot sign anyone out", async () => {
   expect((await api.request("/api/v1/auth/me", { key: token })).status).toBe(200);
 });
 
-test("signing out without a session leads to the sign-in page", async () => {
+test("signing out without a session redirects to the sign-in page", async () => {
   await using api = await openTestApp();
   const response = await sendForm(api, "/dashboard/sign-out", {});
   expect([response.status, response.headers.get("location")]).toEqual([303, "/dashboard/sign-in"]);
 });
 
-test("GET /invitation is for everyone, POST needs a session", async () => {
+test("GET /invitation is public, and POST requires a session", async () => {
   await using api = await openTestApp();
   const path = "/invitation?token=x";
   expect((await openPage(api, path)).status).toBe(400);

@@ -8,7 +8,7 @@ function draw(tree: Parameters<typeof layoutGraph>[0], maxBoxes?: number): strin
   return drawGraph(layoutGraph(tree, maxBoxes)).text;
 }
 
-test("boxes are links to the version, with the whole name as title", () => {
+test("boxes link to the version and have the full name as title", () => {
   const name = "a-name-that-is-longer-than-its-box";
   const svg = draw(treeOf("root", { ...treeOf(name), type: "command" }));
   expect(svg).toContain(`<a href="/definitions/command/@demo/${name}@1.0.0" class="node command">`);
@@ -17,14 +17,14 @@ test("boxes are links to the version, with the whole name as title", () => {
   expect(svg.match(/<path /g)).toHaveLength(1);
 });
 
-test("branches that are not drawn are marked", () => {
+test("omitted branches are marked", () => {
   const svg = draw(treeOf("root", treeOf("a", treeOf("b"), treeOf("c"), treeOf("d"))), 3);
   expect(svg).toContain(`<a href="/definitions/agent/@demo/a@1.0.0" class="node agent" data-cut>`);
   expect(svg).toContain("2 more not shown");
   expect(svg).toContain(">+2</text>");
 });
 
-test("contexts of strangers are text", () => {
+test("contexts from strangers are escaped", () => {
   const svg = draw(treeOf("root", { ...treeOf("a"), context: `phase "</svg><script>alert(1)</script>` }));
   expect(svg).not.toContain("<script>");
   expect(svg).toContain("&lt;/svg&gt;");

@@ -1,4 +1,4 @@
-/** Editing a draft, and writing the next version of what is published. */
+/** Editing a draft, and creating the next version of a published definition. */
 import { expect, test } from "bun:test";
 import {
   agentYaml,
@@ -25,7 +25,7 @@ function hiddenIn(page: string, name: string): string {
   return new RegExp(`name="${name}" value="([^"]*)"`).exec(page)?.[1] ?? "";
 }
 
-test("without a version, the address leads to the highest one", async () => {
+test("without a version, the address redirects to the highest one", async () => {
   const { api, person, token, path } = await openPublisher();
   await using _ = api;
   await publishAgent(api, person, { name: "reviewer" });
@@ -64,7 +64,7 @@ test("a draft is checked and saved under its own version", async () => {
   };
   expect((await next({ changeSummary: "" })).status).toBe(303);
   expect(await summary()).toBe("");
-  // A form that does not know the summary keeps it.
+  // A form that was opened before the summary changed does not overwrite it.
   await api.db.sql`update definitions set change_summary = 'A reason'`;
   expect((await next({ changeSummary: "", savedSummary: "" })).status).toBe(303);
   expect(await summary()).toBe("A reason");
@@ -75,7 +75,7 @@ test('"save and publish" saves the input and leads to the confirmation', async (
   await using _ = api;
   await publishAgent(api, person, { name: "reviewer" });
   const form = await (await openPage(api, path("@1.0.0"), token)).text();
-  // Links to the page itself, and to the draft as it was stored before, are no actions.
+  // The page has no link to itself, and no link to publish the draft without the input.
   expect(form).not.toContain("New version</a>");
   expect(form).not.toContain("Publish…</a>");
   const yaml = agentYaml("reviewer", "1.1.0", { domain: "security" });
@@ -87,14 +87,14 @@ test('"save and publish" saves the input and leads to the confirmation', async (
   expect(page).toContain("<details open><summary>Changes of the YAML since 1.0.0</summary>");
   expect(page).toContain("+    domain: security");
   expect(page).toContain("<details open><summary>1 change since 1.0.0</summary>");
-  // Comparing texts needs a paid plan; the list of changes does not.
+  // Comparing the texts needs a paid plan. The list of changes does not.
   await api.db.sql`update organizations set subscription_tier = 'free'`;
   const free = await (await openPage(api, publishing, token)).text();
   expect(free).not.toContain("Changes of the YAML");
   expect(free).toContain("<details open><summary>1 change since 1.0.0</summary>");
 });
 
-test("of two people who edit one draft, the second gets both texts and can then replace the first", async () => {
+test("of two people who edit one draft, the second sees both texts and can then replace the first", async () => {
   const { api, person, token, path } = await openPublisher();
   await using _ = api;
   const { updatedAt } = await createAgent(api, person, { name: "reviewer" });
@@ -118,7 +118,7 @@ test("of two people who edit one draft, the second gets both texts and can then 
   expect((await definitionOf(await ask(api, "/agent/reviewer@1.0.0", person))).yaml).toBe(yaml);
 });
 
-test("a draft whose form is sent twice is saved, and is no conflict", async () => {
+test("a draft whose form is sent twice is saved without a conflict", async () => {
   const { api, person, token, path } = await openPublisher();
   await using _ = api;
   const { updatedAt } = await createAgent(api, person, { name: "reviewer" });
@@ -133,7 +133,7 @@ test("a draft whose form is sent twice is saved, and is no conflict", async () =
     expect([other, await statusOf(other)]).toEqual([other, 409]);
 });
 
-test("the form of a next version, sent twice, adds one draft and leads to it both times", async () => {
+test("the form of a next version that is sent twice adds one draft and leads to it both times", async () => {
   const { api, person, token, path } = await openPublisher();
   await using _ = api;
   await publishAgent(api, person, { name: "reviewer" });
@@ -155,7 +155,7 @@ test("a draft that was published in the meantime stays unchanged, and the input 
   expect(response.status).toBe(400);
   expect(page).toContain("Only drafts can be edited");
   expect(page).toMatch(/<textarea[^>]*>\n# typed</);
-  // From now on the form adds a version.
+  // The form now adds a version instead of changing the draft.
   expect([hiddenIn(page, "expectedUpdatedAt"), page.includes("is published and cannot change")]).toEqual([
     "",
     true,
@@ -184,7 +184,7 @@ test("the form proposes the next version of a published definition", async () =>
   expect(draft).toMatchObject({ status: "draft", visibility: "public", yaml });
 });
 
-test("another name or version than the draft's is an error, and the input is kept", async () => {
+test("a name or version that differs from the draft's is an error, and the input is kept", async () => {
   const { api, person, token, path } = await openPublisher();
   await using _ = api;
   const { updatedAt } = await createAgent(api, person, { name: "reviewer" });

@@ -15,7 +15,7 @@ async function openFork() {
   return { api, person, token, path };
 }
 
-test("a public definition is forked into the current organization, under another name", async () => {
+test("a public definition is forked into the current organization under another name", async () => {
   const { api, person, token, path } = await openFork();
   await using _ = api;
   const page = await (await openPage(api, path, token)).text();
@@ -33,7 +33,7 @@ test("a public definition is forked into the current organization, under another
   });
 });
 
-test("the same form sent twice forks once, and leads to the fork both times", async () => {
+test("a form that is sent twice creates one fork and leads to it both times", async () => {
   const { api, token, path } = await openFork();
   await using _ = api;
   const fields = { ...hiddenFields(await (await openPage(api, path, token)).text(), "<h1>"), name: "mine" };
@@ -44,7 +44,7 @@ test("the same form sent twice forks once, and leads to the fork both times", as
   }
 });
 
-test("a name that is refused is shown again, with the rule in words", async () => {
+test("a refused name is shown again with the rule in words", async () => {
   const { api, token, path } = await openFork();
   await using _ = api;
   const sent = await sendForm(api, path, { name: "My fork" }, { token });
@@ -53,7 +53,7 @@ test("a name that is refused is shown again, with the rule in words", async () =
   expect(page).toContain("Must be 1 to 100 characters of a-z, 0-9 and hyphens,");
 });
 
-test("in the organization of the source, no name is proposed: its own is taken", async () => {
+test("in the source's organization, no name is proposed, because its own is taken", async () => {
   const { api, person, token } = await openFork();
   await using _ = api;
   await publishAgent(api, person, { name: "mine" });

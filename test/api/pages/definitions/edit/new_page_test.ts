@@ -36,7 +36,7 @@ test("a document is checked without being stored, then saved as a draft", async 
   expect(await noticeAfter(api, saved, token)).toBe("The draft is saved.");
 });
 
-test("the same form sent twice saves one draft, and leads to it both times", async () => {
+test("a form that is sent twice saves one draft and leads to it both times", async () => {
   const { api, person, token, path } = await openPublisher();
   await using _ = api;
   const hidden = hiddenFields(await (await openPage(api, path, token)).text(), "<h1>");
@@ -52,7 +52,7 @@ test("the same form sent twice saves one draft, and leads to it both times", asy
   expect(await api.db.sql`select from definitions`).toHaveLength(1);
 });
 
-test("the error about an existing version says what to do on the page, and does not mention the API's header", async () => {
+test("the error for an existing version suggests an action on the page and does not mention the API's header", async () => {
   const { api, person, token, path } = await openPublisher();
   await using _ = api;
   await createAgent(api, person, { name: "reviewer" });
@@ -66,7 +66,7 @@ test("the error about an existing version says what to do on the page, and does 
   }
 });
 
-test("a form that is sent again with another document says so, keeps it, and can then be saved", async () => {
+test("a form that is sent again with another document reports it, keeps the input and can then be saved", async () => {
   const { api, token, path } = await openPublisher();
   await using _ = api;
   const hidden = hiddenFields(await (await openPage(api, path, token)).text(), "<h1>");
@@ -102,7 +102,7 @@ test("errors are listed with line, column and context, and the input is kept", a
   expect(rows).toHaveLength(0);
 });
 
-test("a check suggests a version, and lists dependents that would not get it", async () => {
+test("a check suggests a version and lists dependents that would not get it", async () => {
   const { api, person, token, path } = await openPublisher();
   await using _ = api;
   await publishAgent(api, person, { name: "base" });
@@ -116,7 +116,7 @@ test("a check suggests a version, and lists dependents that would not get it", a
   expect(page).toContain(`agent @${person.org.slug}/user@1.0.0</a> requires <code>^1.0.0</code>`);
 });
 
-test("a version that exists is an error that names the next free one", async () => {
+test("an existing version is an error that names the next free one", async () => {
   const { api, person, token, path } = await openPublisher();
   await using _ = api;
   await createAgent(api, person, { name: "reviewer" });
@@ -126,10 +126,10 @@ test("a version that exists is an error that names the next free one", async () 
   expect(await response.text()).toContain("next free one is <b>1.0.1</b>");
 });
 
-test("200 kB of YAML is too large, and stays in the form", async () => {
+test("200 kB of YAML is refused as too large, and remains in the form", async () => {
   const { api, token, path } = await openPublisher();
   await using _ = api;
-  // Each character is three bytes in a form.
+  // Form encoding turns each byte of this character into three bytes.
   const yaml = `${agentYaml("reviewer")}# ${"é".repeat(100_000)}`;
   const response = await sendForm(api, path, { type: "agent", yaml, action: "save" }, { token });
   const page = await response.text();
@@ -150,7 +150,7 @@ test("every template is a valid document of its type", async () => {
   }
 });
 
-test("line breaks of browsers do not change the document", async () => {
+test("line endings from browsers do not change the document", async () => {
   const { api, person, token, path } = await openPublisher();
   await using _ = api;
   const yaml = `\n# begins with an empty line\n${agentYaml("reviewer")}`;

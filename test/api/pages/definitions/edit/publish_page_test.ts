@@ -1,4 +1,4 @@
-/** The page that says what publishing will do, and publishing. */
+/** The page that previews the effects of publishing, and its form. */
 import { expect, test } from "bun:test";
 import {
   agentNeeding,
@@ -20,7 +20,7 @@ async function openPublisher() {
   return { api, person, token, path };
 }
 
-/** Returns what the page shows of the draft's state. */
+/** Returns the draft's `expectedUpdatedAt` from the page's form. */
 function expectedIn(page: string): string {
   return /name="expectedUpdatedAt" value="([^"]*)"/.exec(page)?.[1] ?? "";
 }
@@ -51,7 +51,7 @@ test("warnings, safety findings, visibility and quarantine are shown before publ
   expect((await definitionOf(await ask(api, "/agent/reviewer@1.0.0", person))).status).toBe("published");
 });
 
-test("a draft that has changed since the page was shown is shown again instead of published", async () => {
+test("a draft that has changed since the page was shown is shown again and not published", async () => {
   const { api, person, token, path } = await openPublisher();
   await using _ = api;
   const { updatedAt } = await createAgent(api, person, { name: "reviewer" });
@@ -67,7 +67,7 @@ test("a draft that has changed since the page was shown is shown again instead o
   expect(second.status).toBe(303);
 });
 
-test("a draft that would depend on itself cannot be published, and the page says why", async () => {
+test("a draft that would depend on itself cannot be published, and the page gives the reason", async () => {
   const { api, person, token, path } = await openPublisher();
   await using _ = api;
   await createAgent(api, person, { name: "reviewer", yaml: agentNeeding("reviewer", ["reviewer@^1.0.0"]) });
@@ -78,7 +78,7 @@ test("a draft that would depend on itself cannot be published, and the page says
   expect([409, 422]).toContain(sent.status);
 });
 
-test("the same form sent twice says both times that the draft is published", async () => {
+test("a form that is sent twice reports both times that the draft is published", async () => {
   const { api, person, token, path } = await openPublisher();
   await using _ = api;
   await createAgent(api, person, { name: "reviewer" });
@@ -89,7 +89,7 @@ test("the same form sent twice says both times that the draft is published", asy
   }
 });
 
-test("a published version is not published again", async () => {
+test("a published version cannot be published again", async () => {
   const { api, person, token, path } = await openPublisher();
   await using _ = api;
   await createAgent(api, person, { name: "reviewer" });

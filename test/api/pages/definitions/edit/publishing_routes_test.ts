@@ -1,4 +1,4 @@
-/** Who may open and send the pages of publishers. */
+/** Access to the pages and forms for publishers. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { agentYaml, createAgent, publishAgent } from "../../../../helpers/definitions/definitions.ts";
 import { openTestApp, type TestApp } from "../../../../helpers/http/app.ts";
@@ -34,7 +34,7 @@ function pathOf(name: string, action: string): string {
   return `/definitions/agent/@${org.slug}/${name}@1.0.0/${action}`;
 }
 
-/** What tells one error page from another; its request id does not. */
+/** Returns the status and text of an error page, without the request id and the names of organizations. */
 async function seen(response: Response): Promise<unknown[]> {
   const page = await response.text();
   return [response.status, page.replace(/Request ID: [\w-]+/, "").replaceAll(/@[\w.-]+/g, "")];
@@ -52,7 +52,7 @@ test("publishers can open every page", async () => {
   expect(response.status).toBe(200);
 });
 
-test("viewers get the API's error, for every page and form", async () => {
+test("viewers get the API's error on every page and form", async () => {
   for (const action of ACTIONS) {
     for (const response of [
       await openPage(api, pathOf("open", action), viewer.token),
@@ -66,7 +66,7 @@ test("viewers get the API's error, for every page and form", async () => {
   expect(response.status).toBe(403);
 });
 
-test("for outsiders, definitions and organizations that exist look like those that do not", async () => {
+test("outsiders get the same pages for existing and missing definitions and organizations", async () => {
   const nowhere = "/definitions/agent/@nobody-here/absent@1.0.0/edit";
   const absent = await seen(await openPage(api, nowhere, outsider.token));
   const unsent = await seen(await sendForm(api, nowhere, { reason: "x" }, outsider));
@@ -84,7 +84,7 @@ test("for outsiders, definitions and organizations that exist look like those th
   }
 });
 
-test("anonymous visitors are led to the sign-in page and back, whatever the address names", async () => {
+test("anonymous visitors are redirected to the sign-in page and back from every address", async () => {
   for (const path of [pathOf("hidden-draft", "edit"), pathOf("absent", "publish"), "/definitions/new"]) {
     const response = await openPage(api, path);
     expect([response.status, response.headers.get("location")]).toEqual([
@@ -94,7 +94,7 @@ test("anonymous visitors are led to the sign-in page and back, whatever the addr
   }
 });
 
-test("forms of other sites, without a token, or with that of another session change nothing", async () => {
+test("forms from other sites, without a token or with another session's token change nothing", async () => {
   const path = pathOf("hidden-draft", "publish");
   const page = await (await openPage(api, path, outsider.token)).text();
   expect(page).not.toContain("Publish");
@@ -115,7 +115,7 @@ test("forms of other sites, without a token, or with that of another session cha
   expect(row).toEqual({ status: "draft" });
 });
 
-test("addresses that name no definition are unknown", async () => {
+test("addresses of no definition are unknown", async () => {
   for (const path of [
     "/definitions/robot/@x/y/edit",
     "/definitions/agent/x/y/edit",
@@ -125,7 +125,7 @@ test("addresses that name no definition are unknown", async () => {
   }
 });
 
-test("hostile YAML stays text on every page that shows it", async () => {
+test("hostile YAML is escaped on every page that shows it", async () => {
   const hostile = `</textarea><script>alert(1)</script>"'>`;
   const yaml = agentYaml("hostile", "1.0.0", { displayName: JSON.stringify(hostile) });
   const broken = `${yaml}\n${hostile}: [`;

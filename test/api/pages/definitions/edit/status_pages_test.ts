@@ -1,4 +1,4 @@
-/** Publishing, deprecating, archiving and deleting with forms. */
+/** Publishing, deprecating, archiving and deleting definitions with forms. */
 import { expect, test } from "bun:test";
 import {
   agentNeeding,
@@ -20,7 +20,7 @@ async function openPublisher() {
   return { api, person, token, base };
 }
 
-test("a published version is deprecated with a successor, then archived, each after its effects are shown", async () => {
+test("a published version is deprecated with a successor, then archived, each after a page with its effects", async () => {
   const { api, person, token, base } = await openPublisher();
   await using _ = api;
   await publishAgent(api, person, { name: "reviewer" });
@@ -40,7 +40,7 @@ test("a published version is deprecated with a successor, then archived, each af
   expect(archived.status).toBe("archived");
 });
 
-test("the same form sent twice says both times that it is done", async () => {
+test("a form that is sent twice reports success both times", async () => {
   const { api, person, token, base } = await openPublisher();
   await using _ = api;
   await publishAgent(api, person, { name: "reviewer" });
@@ -69,7 +69,7 @@ test("an invalid successor is reported at its field, and the reason is kept", as
   expect(page).toContain('value="1 2 3"');
 });
 
-test("an action that the status does not allow has no button, and is refused when it is sent", async () => {
+test("an action that the status does not allow has no button and is refused", async () => {
   const { api, person, token, base } = await openPublisher();
   await using _ = api;
   await publishAgent(api, person, { name: "reviewer" });
@@ -98,7 +98,7 @@ test("dependents are listed before a version is deprecated", async () => {
   expect(page).toContain(`agent @${person.org.slug}/user@1.0.0</a> requires <code>^1.0.0</code>`);
 });
 
-test("a version whose dependents take too long to list can be deprecated and archived", async () => {
+test("a version whose dependents take too long to list can still be deprecated and archived", async () => {
   const { api, person, token, base } = await openPublisher();
   await using _ = api;
   await publishAgent(api, person, { name: "reviewer" });
@@ -121,7 +121,7 @@ test("a version whose dependents take too long to list can be deprecated and arc
   expect(archived.status).toBe("archived");
 });
 
-test("a draft is deleted", async () => {
+test("a draft can be deleted", async () => {
   const { api, person, token, base } = await openPublisher();
   await using _ = api;
   await createAgent(api, person, { name: "reviewer" });

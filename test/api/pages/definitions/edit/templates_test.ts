@@ -1,4 +1,4 @@
-/** The documents that authors start from obey the tables of keys. */
+/** The templates for new documents follow the tables of keys. */
 import { expect, test } from "bun:test";
 import { templateOf } from "../../../../../api/pages/definitions/edit/templates.ts";
 import { DEFINITION_TYPES } from "../../../../../shared/vocabulary.ts";
@@ -11,7 +11,7 @@ interface Validation {
   runtimeMd: string | null;
 }
 
-test("a template of each type can be published, and has no warning but its reference to be replaced", async () => {
+test("a template of each type can be published, and its only warning is the placeholder reference", async () => {
   await using api = await openTestApp();
   const { key } = await api.make.person();
   for (const type of DEFINITION_TYPES) {

@@ -1,4 +1,4 @@
-/** Rendering again, and upgrading what has no Markdown. */
+/** Rendering definitions again, and upgrading definitions without Markdown. */
 import { expect, test } from "bun:test";
 import {
   agentYaml,
@@ -20,7 +20,7 @@ async function openPublisher() {
   return { api, person, token, base };
 }
 
-test("a new version says which aliases were replaced in its document", async () => {
+test("a new version reports which aliases were replaced in its document", async () => {
   const { api, person, token } = await openPublisher();
   await using _ = api;
   const yaml =
@@ -36,7 +36,7 @@ test("a new version says which aliases were replaced in its document", async () 
   );
 });
 
-test("rendering again says whether anything changed", async () => {
+test("rendering again reports whether the text changed", async () => {
   const { api, person, token, base } = await openPublisher();
   await using _ = api;
   await publishAgent(api, person, { name: "reviewer" });
@@ -52,7 +52,7 @@ test("rendering again says whether anything changed", async () => {
   expect(await noticeAfter(api, replaced, token)).toBe("The Markdown was rendered again.");
 });
 
-test("the same form sent twice adds one draft", async () => {
+test("a form that is sent twice adds one draft", async () => {
   const { api, person, token, base } = await openPublisher();
   await using _ = api;
   await publishAgent(api, person, { name: "reviewer" });
@@ -75,7 +75,7 @@ test("the same form sent twice adds one draft", async () => {
   expect(await api.db.sql`select from definitions`).toHaveLength(4);
 });
 
-test("a definition with Markdown cannot be upgraded; the page leads to what can be done", async () => {
+test("a definition with Markdown cannot be upgraded, and the page links to possible actions", async () => {
   const { api, person, token, base } = await openPublisher();
   await using _ = api;
   await publishAgent(api, person, { name: "reviewer" });
@@ -85,7 +85,7 @@ test("a definition with Markdown cannot be upgraded; the page leads to what can 
   expect(page).toContain(`href="${base}">Back</a>`);
 });
 
-test("a definition without Markdown is upgraded to the next major version", async () => {
+test("a definition without Markdown can be upgraded to the next major version", async () => {
   const { api, person, token, base } = await openPublisher();
   await using _ = api;
   await write(api, "/agent/reviewer", person, { body: { yaml: bareYaml("agent", "reviewer") } });

@@ -1,4 +1,4 @@
-/** Long texts are cut, and take their turn in the thread for documents. */
+/** Long texts are truncated, and rendered in the thread for documents. */
 import { afterAll, expect, test } from "bun:test";
 import { openDocuments } from "../../../../../api/documents/documents.ts";
 import { renderText } from "../../../../../api/pages/definitions/overview_page.ts";
@@ -6,7 +6,7 @@ import { renderText } from "../../../../../api/pages/definitions/overview_page.t
 const documents = openDocuments({ maxWaiting: { reads: 1, writes: 1 } });
 afterAll(() => documents.close());
 
-test("Markdown and YAML are rendered, short ones and long ones", async () => {
+test("short and long Markdown and YAML are rendered", async () => {
   const work = documents.forCaller("a");
   const short = await renderText(work, { format: "markdown", text: "# a <b>" });
   expect(short.markup.text).toBe("<h2>a &lt;b&gt;</h2>\n");
@@ -17,7 +17,7 @@ test("Markdown and YAML are rendered, short ones and long ones", async () => {
   expect(yaml.markup.text).toContain(`<code><span class="yaml-key">a</span>: &lt;b&gt;</code>`);
 });
 
-test("a text of 150 KiB is cut at the end of a line", async () => {
+test("a text of 150 KiB is truncated at the end of a line", async () => {
   const work = documents.forCaller("a");
   const lines = await renderText(work, { format: "yaml", text: "key: value\n".repeat(14_000) });
   expect(lines.isCut).toBe(true);
@@ -28,7 +28,7 @@ test("a text of 150 KiB is cut at the end of a line", async () => {
   expect(line.markup.text).toHaveLength("<p></p>\n".length + 48_000);
 });
 
-test("while the queue is full, texts are shown as they are, escaped", async () => {
+test("while the queue is full, texts are shown unrendered and escaped", async () => {
   const texts = Array.from({ length: 9 }, (_, index) => `# <b>${index}\n`.repeat(1_000));
   const shown = await Promise.all(
     texts.map((text, index) =>

@@ -1,4 +1,4 @@
-/** Bars of executions. */
+/** The bar chart of executions. */
 import { expect, test } from "bun:test";
 import { drawBars } from "../../../../../api/pages/definitions/side_column.ts";
 
@@ -16,7 +16,7 @@ test("the highest bar has the full height, and one execution is visible next to 
   expect(svg).toContain(`aria-label="&quot;runs&quot;"`);
 });
 
-test("no buckets and no executions draw no bar that means something", () => {
+test("without buckets or executions, no bar is drawn", () => {
   expect(drawBars([], LABEL).text).not.toContain("<rect");
   const zero = drawBars([{ time: "2026-11-01T00:00:00.000Z", count: 0 }], LABEL).text;
   expect(zero).toContain(`class="zero"`);

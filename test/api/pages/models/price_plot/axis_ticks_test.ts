@@ -13,7 +13,7 @@ test.each([
   expect(priceTicks(max)).toEqual([...ticks]);
 });
 
-test("ticks are few, begin at 0 and reach any price", () => {
+test("there are few ticks, which start at 0 and include every price", () => {
   fc.assert(
     fc.property(fc.double({ min: 1e-6, max: 1e6, noNaN: true }), (max) => {
       const ticks = priceTicks(max);
@@ -25,7 +25,7 @@ test("ticks are few, begin at 0 and reach any price", () => {
   );
 });
 
-test("the days at the begin, in the middle and at the end are labels", () => {
+test("the labels are the days at the start, in the middle and at the end", () => {
   const period = { from: Date.UTC(2026, 0, 1), until: Date.UTC(2026, 0, 31) };
   const series = [{ label: "Input", steps: [{ at: period.from, price: 1 }] }];
   const { text } = pricePlot({ id: "plot", title: "Input", series, period });

@@ -12,13 +12,13 @@ function draw(...prices: (number | null)[]): string | null {
   );
 }
 
-test("the lowest and the highest price are at the edges, and the label says the course", () => {
+test("the lowest and the highest price are at the edges, and the label describes the trend", () => {
   const text = draw(3, 2, 2.5);
   expect(text).toContain('<path d="M0 2H21.3V18H42.7V10H64"/>');
   expect(text).toContain('aria-label="from $3.00 to $2.50 in 2 changes"');
 });
 
-test("a price that did not change is a level line, and no price is no picture", () => {
+test("a constant price is a horizontal line, and a missing price gives no picture", () => {
   expect(draw(0)).toContain('<path d="M0 10H64"/>');
   expect(draw(0)).toContain('aria-label="unchanged at $0.00"');
   expect(draw(null)).toBeNull();

@@ -1,11 +1,11 @@
-/** The form for a new address, and the page behind its link. */
+/** The form for a new email address, and the page that its link opens. */
 import { expect, test } from "bun:test";
 import { makeMailToken } from "../../../../helpers/accounts/account_mail.ts";
 import { makeAccount, signIn } from "../../../../helpers/accounts/accounts.ts";
 import { openTestApp } from "../../../../helpers/http/app.ts";
 import { BROWSER, noticeAfter, openPage, sendForm } from "../../../../helpers/pages/forms.ts";
 
-test("the form asks for the password, and says that the new address gets a mail", async () => {
+test("the form asks for the password and explains that the new address gets a mail", async () => {
   await using api = await openTestApp();
   const account = await makeAccount(api);
   const { sessionToken: token } = await signIn(api, account);
@@ -19,7 +19,7 @@ test("the form asks for the password, and says that the new address gets a mail"
   expect(await noticeAfter(api, sent, token)).toContain("unless three were sent within an hour");
 });
 
-test("opening /confirm-email changes nothing, its form changes the address, in any browser", async () => {
+test("opening /confirm-email changes nothing, and its form changes the address in any browser", async () => {
   await using api = await openTestApp();
   const { id: userId, email: oldEmail } = await api.make.user();
   const mail = { kind: "email_change", email: "new@example.org", userId, details: { oldEmail } } as const;

@@ -1,4 +1,4 @@
-/** Names of devices. */
+/** Device names from user agents. */
 import { expect, test } from "bun:test";
 import { deviceOf } from "../../../../../api/pages/settings/sessions.ts";
 

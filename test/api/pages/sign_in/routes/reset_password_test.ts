@@ -1,4 +1,4 @@
-/** The pages for resetting a password, and what their addresses must not reveal. */
+/** The pages for resetting a password. Their URLs must not leak the token. */
 import { expect, test } from "bun:test";
 import { makeMailToken } from "../../../../helpers/accounts/account_mail.ts";
 import { login, makeAccount } from "../../../../helpers/accounts/accounts.ts";
@@ -14,7 +14,7 @@ async function openLink(api: TestApp) {
   return { account, token, path: `/reset-password?token=${token}` };
 }
 
-test("the sign-in page leads to /forgot-password, which says the same for every address", async () => {
+test("the sign-in page links to /forgot-password, which shows the same response for every address", async () => {
   await using api = await openTestApp();
   const { email } = await makeAccount(api);
   expect(await (await openPage(api, "/dashboard/sign-in")).text()).toContain('href="/forgot-password"');
@@ -54,7 +54,7 @@ test("a mail scanner that opens the link changes nothing", async () => {
   expect((await login(api, { ...account, password: PASSWORD })).status).toBe(200);
 });
 
-test("the address of the link is no referrer and in no cache", async () => {
+test("the address of the link is neither sent as referrer nor cached", async () => {
   await using api = await openTestApp();
   const { token, path } = await openLink(api);
   const response = await openPage(api, path);
@@ -67,7 +67,7 @@ test("the address of the link is no referrer and in no cache", async () => {
   expect(JSON.stringify(api.logLines)).not.toContain(token);
 });
 
-test("the link works in a browser in which somebody else is signed in", async () => {
+test("the link works in a browser with another signed-in user", async () => {
   await using api = await openTestApp();
   const { account, token, path } = await openLink(api);
   const { token: session } = await api.make.session({ userId: (await api.make.user()).id });
@@ -81,14 +81,14 @@ test("the link works in a browser in which somebody else is signed in", async ()
   expect(sent.status).toBe(303);
   expect((await login(api, { ...account, password: PASSWORD })).status).toBe(200);
   expect((await api.request("/api/v1/auth/me", { key: session })).status).toBe(200);
-  // The other account's pages would say nothing of the new password.
+  // The browser is signed in to another account, whose pages would not report the new password.
   const signIn = await openPage(api, sent.headers.get("location") ?? "", session);
   const page = await signIn.text();
   expect([signIn.status, page.includes('<form id="sign-in"')]).toEqual([200, true]);
   expect(page).toContain("Your password has been changed.");
 });
 
-test("a weak password is reported on the form; a dead link leads to a new mail", async () => {
+test("a weak password is reported on the form, and an invalid link leads to a new mail", async () => {
   await using api = await openTestApp();
   const { token } = await openLink(api);
   const weak = await sendForm(api, "/reset-password", { token, newPassword: "Password1" });
@@ -104,7 +104,7 @@ test("a weak password is reported on the form; a dead link leads to a new mail",
   expect([without.status, without.headers.get("location")]).toEqual([303, "/forgot-password"]);
 });
 
-test("the form sent twice says that the password may be the new one", async () => {
+test("a form that is sent twice reports that the password may be the new one", async () => {
   await using api = await openTestApp();
   const { token } = await openLink(api);
   const send = () => sendForm(api, "/reset-password", { token, newPassword: PASSWORD });
@@ -122,7 +122,7 @@ test("the form sent twice says that the password may be the new one", async () =
   expect(form).not.toContain('class="notice"');
 });
 
-test("a form from another site sets no password", async () => {
+test("a form from another site does not set a password", async () => {
   await using api = await openTestApp();
   const { token, account } = await openLink(api);
   const headers = { origin: "https://evil.example" };

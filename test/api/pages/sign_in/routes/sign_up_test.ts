@@ -1,4 +1,4 @@
-/** The pages of signing up. */
+/** The pages for signing up. */
 import { expect, test } from "bun:test";
 import { makeMailToken } from "../../../../helpers/accounts/account_mail.ts";
 import { hashCheaply, login } from "../../../../helpers/accounts/accounts.ts";
@@ -12,7 +12,7 @@ async function makeLink(api: TestApp, username = "ann") {
   return makeMailToken(api, { kind: "sign_up", email: "ann@example.com", details });
 }
 
-test("the sign-in page leads to /sign-up, unless sign-up is off", async () => {
+test("the sign-in page links to /sign-up unless sign-up is off", async () => {
   await using open = await openTestApp({ config: { signUp: "open" } });
   const path = "/dashboard/sign-in?next=%2Fmodels";
   expect(await (await openPage(open, path)).text()).toContain('href="/sign-up?next=%2Fmodels"');
@@ -30,13 +30,13 @@ test.each([
     { signUp: "domains", signUpDomains: ["a.example", "b.example"] },
     "You need an email address at a.example or b.example, or an invitation.",
   ],
-] as const)("with %p, the form says who can sign up, and then to look for the mail", async (config, text) => {
+] as const)("with %p, the form explains who can sign up and then asks to check the mail", async (config, text) => {
   await using api = await openTestApp({ config });
   expect(await (await openPage(api, "/sign-up")).text()).toContain(text);
   expect(await (await openPage(api, "/sign-up?sent")).text()).toContain("<h1>Check your email</h1>");
 });
 
-test("the form keeps all input except the password, and shows each problem at its field", async () => {
+test("the form keeps all input except the password and shows each problem at its field", async () => {
   await using api = await openTestApp({ config: { signUp: "open" } });
   const fields = { email: '"><b>@x', username: "Ann!", password: "Password1", name: "Ann" };
   const sent = await sendForm(api, "/sign-up", fields);
@@ -48,7 +48,7 @@ test("the form keeps all input except the password, and shows each problem at it
   expect(page).not.toContain("Password1");
 });
 
-test("after the confirmation, a person comes back to the page from which they signed up", async () => {
+test("after the confirmation, a person returns to the page from which they signed up", async () => {
   await using api = await openTestApp({ config: { signUp: "open" } });
   const fields = { email: "ann@example.com", username: "ann", password: PASSWORD, name: "" };
   const sent = await sendForm(api, "/sign-up?next=%2Finvitation%3Ftoken%3Dx", fields);
@@ -75,7 +75,7 @@ test("after the confirmation, a person comes back to the page from which they si
   expect((await login(api, { email: "ann@example.com", password: PASSWORD })).status).toBe(200);
 });
 
-test("a cookie that another site has made does not lead away", async () => {
+test("a cookie set by another site does not redirect elsewhere", async () => {
   await using api = await openTestApp();
   for (const path of ["https%3A%2F%2Fevil.example", "%2F%2Fevil.example", "%"]) {
     const token = await makeLink(api, `ann-${path.length}`);
@@ -87,7 +87,7 @@ test("a cookie that another site has made does not lead away", async () => {
   }
 });
 
-test("opening the link makes no account; a taken username can be replaced", async () => {
+test("opening the link creates no account, and a taken username can be replaced", async () => {
   await using api = await openTestApp();
   await api.make.user({ username: "ann" });
   const token = await makeLink(api);
@@ -114,7 +114,7 @@ test("opening the link makes no account; a taken username can be replaced", asyn
   expect(await (await openPage(api, signIn, session)).text()).toContain('<form id="sign-in"');
 });
 
-test("a person whom somebody else signed up chooses a username and a password", async () => {
+test("a person whom a stranger signed up chooses a username and a password", async () => {
   await using api = await openTestApp();
   const token = await makeLink(api, "mallory");
   const path = `/sign-up/confirm?token=${token}&new=true`;

@@ -1,4 +1,4 @@
-/** What a save by the form keeps, of the draft or of the version before. */
+/** Fields that saving with the form keeps, from the draft or from the previous version. */
 import { expect, test } from "bun:test";
 import type { Definition } from "../../../../../../sql/definitions/fields.ts";
 import {
@@ -20,7 +20,7 @@ async function openPublisher() {
   const api = await openTestApp();
   const person = await api.make.person({ role: "publisher" });
   const { token } = await api.make.session({ userId: person.user.id });
-  /** Saves a document by the form of a version; `draft` is that version if it is edited. */
+  /** Saves a document with the form of a version. `draft` is this version if it is a draft. */
   const save = (path: string, yaml: string, draft?: Definition) => {
     const fields = { yaml, visibility: "private", action: "save", expectedUpdatedAt: draft?.updatedAt ?? "" };
     const [type, name] = path.split("/");
@@ -30,7 +30,7 @@ async function openPublisher() {
   return { api, person, token, save, read };
 }
 
-test("a workflow keeps subdomain and tags, unless the YAML changes its own", async () => {
+test("a workflow keeps its subdomain and tags unless the YAML changes them", async () => {
   const { api, person, save, read } = await openPublisher();
   await using _ = api;
   const yaml = (version: string, tags: string) => `${bareYaml("workflow", "checks", version)}    ${tags}\n`;
@@ -55,7 +55,7 @@ test("a workflow keeps subdomain and tags, unless the YAML changes its own", asy
   expect(await read("workflow/checks@1.0.1")).toMatchObject({ subdomain: "delivery", tags: ["second"] });
 });
 
-test("the form of a workflow's next version, sent again, keeps tags that were changed meanwhile", async () => {
+test("sending the form of a workflow's next version again keeps tags that were changed in between", async () => {
   const { api, person, token, read } = await openPublisher();
   await using _ = api;
   const yaml = (version: string) => bareYaml("workflow", "checks", version);
@@ -72,7 +72,7 @@ test("the form of a workflow's next version, sent again, keeps tags that were ch
   expect(await read("workflow/checks@1.0.1")).toMatchObject({ tags: ["later"] });
 });
 
-test("the next version has the provenance of the version it starts from", async () => {
+test("the next version has the provenance of its previous version", async () => {
   const { api, person, save, read } = await openPublisher();
   await using _ = api;
   const provenance = {
@@ -107,7 +107,7 @@ test("a draft below a hundred higher versions shows its summary, and its form ca
   }
 });
 
-test("the next version is free, even behind a hundred higher ones", async () => {
+test("the proposed next version is free, even behind a hundred higher versions", async () => {
   const { api, person, token } = await openPublisher();
   await using _ = api;
   await publishAgent(api, person, { name: "reviewer" });
@@ -118,7 +118,7 @@ test("the next version is free, even behind a hundred higher ones", async () => 
   expect(await form.text()).toContain("version: &quot;1.0.2&quot;");
 });
 
-test("the form creates no definition whose name does not exist", async () => {
+test("the form does not create a definition if its name does not exist", async () => {
   const { api, person, save } = await openPublisher();
   await using _ = api;
   for (const path of ["agent/absent@1.0.0", "agent/absent"])
