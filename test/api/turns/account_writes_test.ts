@@ -1,4 +1,4 @@
-/** Writes of accounts and organizations that wait for a lock take few of the connections. */
+/** Writes to accounts and organizations that wait for a lock use few of the connections. */
 import { expect, test } from "bun:test";
 import { openOrgScene } from "../../helpers/accounts/organization.ts";
 import type { TestApp, TestRequest } from "../../helpers/http/app.ts";
@@ -6,13 +6,13 @@ import { listWaiting } from "../../helpers/postgres/waiting_sessions.ts";
 import { waitFor } from "../../helpers/wait_for.ts";
 import { callWebhooks, dataOf, WEBHOOK_BODY } from "../../helpers/webhooks/call_webhooks.ts";
 
-/** Writes of one caller of a kind that run at once: a quarter of the connections. */
+/** The number of one caller's writes of a kind that run at once: a quarter of the connections. */
 const RUNNING = 2;
 const HUNDRED = 100;
 
 const config = { databasePoolMax: 10 };
 
-test("a hundred writes of one caller to one organization leave connections to other callers", async () => {
+test("a hundred writes of one caller to one organization leave connections for other callers", async () => {
   await using scene = await openOrgScene({ config });
   const { api, owner, org } = scene;
   const other = await api.make.person({ role: "owner" });
@@ -56,7 +56,7 @@ test("a hundred waiting writes do not keep the user from signing out", async () 
   await Promise.all(sent);
 });
 
-test("each write to an organization or an account takes one of the caller's turns", async () => {
+test("each write to an organization or an account uses one of the caller's turns", async () => {
   await using scene = await openOrgScene({ config });
   const { api, owner, org } = scene;
   const [member, stranger] = [await scene.join("viewer"), await api.make.person()];
@@ -100,7 +100,7 @@ async function countMostWaiting(api: TestApp, key: string): Promise<number> {
   };
   await waitFor(count);
   for (let n = 0; n < 2 * RUNNING; n += 1) {
-    // Meanwhile, writes without a turn would reach the lock.
+    // During this request, writes without a turn would reach the lock.
     expect((await api.request("/api/v1/auth/me", { key })).status).toBe(200);
     await count();
   }

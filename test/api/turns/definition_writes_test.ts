@@ -1,4 +1,4 @@
-/** Writes that wait for a row take few of the connections. */
+/** Writes to definitions that wait for a row lock use few of the connections. */
 import { expect, test } from "bun:test";
 import { WRITES_WAITING_MAX } from "../../../api/turns.ts";
 import { lockTransaction } from "../../../sql/locks.ts";
@@ -15,12 +15,12 @@ import { openTestApp } from "../../helpers/http/app.ts";
 import { listWaiting } from "../../helpers/postgres/waiting_sessions.ts";
 import { waitFor } from "../../helpers/wait_for.ts";
 
-/** Writes of one caller that run at once: a quarter of the connections. */
+/** The number of one caller's writes that run at once: a quarter of the connections. */
 const RUNNING = 2;
 
 const config = { databasePoolMax: 10 };
 
-test("writes that wait for a publication leave connections to others, and too many are refused", async () => {
+test("writes that wait for a publication leave connections for other callers, and too many are refused", async () => {
   await using api = await openTestApp({ config });
   const [person, other] = [await api.make.person(), await api.make.person()];
   await publishAgent(api, person, { name: "base" });
@@ -53,7 +53,7 @@ test("writes that wait for a publication leave connections to others, and too ma
   expect(statuses.filter((status) => status === 409)).toHaveLength(RUNNING + WRITES_WAITING_MAX - 1);
 });
 
-test("all writes of one version share the turns", async () => {
+test("all writes of one version share their turns", async () => {
   await using api = await openTestApp({ config });
   const [person, other] = [await api.make.person(), await api.make.person()];
   await createAgent(api, person, { name: "reviewer" });
@@ -80,7 +80,7 @@ test("all writes of one version share the turns", async () => {
         counts.push((await listWaiting(api.db.admin)).length);
         return counts.at(-1) === RUNNING;
       });
-      // Meanwhile, writes without a turn would reach the lock.
+      // During this request, writes without a turn would reach the lock.
       for (let n = 0; n < RUNNING; n += 1) {
         expect((await ask(api, "/agent/source", other)).status).toBe(404);
         counts.push((await listWaiting(api.db.admin)).length);
