@@ -4,7 +4,7 @@ import { errorOf } from "../../helpers/exports/export_job.ts";
 import { openTestApp } from "../../helpers/http/app.ts";
 import { callWebhooks, dataOf, WEBHOOK_BODY } from "../../helpers/webhooks/call_webhooks.ts";
 
-test("a webhook is created, read, listed, changed and deleted; its secret is shown once", async () => {
+test("a webhook is created, read, listed, changed and deleted, and its secret is shown once", async () => {
   await using api = await openTestApp();
   const owner = await api.make.person({ role: "owner" });
   const created = await callWebhooks(api, owner, "POST", "", WEBHOOK_BODY);
@@ -39,7 +39,7 @@ test("a webhook is created, read, listed, changed and deleted; its secret is sho
   expect(written).not.toContain("token=hidden");
 });
 
-test("bad bodies, private addresses and queries are refused before anything is written", async () => {
+test("invalid bodies, private addresses and queries are refused before anything is written", async () => {
   await using api = await openTestApp();
   const owner = await api.make.person({ role: "owner" });
   for (const [body, status] of [
@@ -59,7 +59,7 @@ test("bad bodies, private addresses and queries are refused before anything is w
   expect(await api.db.sql`select from webhooks`).toHaveLength(0);
 });
 
-test("an organization has up to 10 webhooks, even when they are created at once", async () => {
+test("an organization has at most 10 webhooks, even under concurrent creation", async () => {
   await using api = await openTestApp();
   const owner = await api.make.person({ role: "owner" });
   const creating = Array.from({ length: WEBHOOKS_MAX + 3 }, () =>
@@ -76,7 +76,7 @@ test("an organization has up to 10 webhooks, even when they are created at once"
   ]);
 });
 
-test("webhooks of another organization are not there", async () => {
+test("webhooks of another organization are not found", async () => {
   await using api = await openTestApp();
   const [owner, other] = [await api.make.person({ role: "owner" }), await api.make.person({ role: "owner" })];
   const { id } = await dataOf<{ id: string }>(await callWebhooks(api, other, "POST", "", WEBHOOK_BODY));
@@ -92,7 +92,7 @@ test("webhooks of another organization are not there", async () => {
   }
 });
 
-test("a member without the role is denied, and the audit log of the organization says so", async () => {
+test("a member without the role is denied, and the organization's audit log records it", async () => {
   await using api = await openTestApp();
   const { org } = await api.make.person({ role: "owner" });
   const publisher = await api.make.person({ org, role: "publisher" });
@@ -104,7 +104,7 @@ test("a member without the role is denied, and the audit log of the organization
   expect([...entries]).toEqual([{ action: "request.refuse" }]);
 });
 
-test("automation and system keys of an owner read webhooks, and change none", async () => {
+test("automation and system keys of an owner can read webhooks but not change them", async () => {
   await using api = await openTestApp();
   const owner = await api.make.person({ role: "owner" });
   const { id } = await dataOf<{ id: string }>(await callWebhooks(api, owner, "POST", "", WEBHOOK_BODY));

@@ -18,7 +18,7 @@ test("a public https address is accepted", () => {
   }
 });
 
-test("an address that is not of the internet is UNPROCESSABLE_ENTITY, however it is written", () => {
+test("an address outside of the public internet is UNPROCESSABLE_ENTITY in any notation", () => {
   for (const host of [
     ...[
       "127.0.0.1",
@@ -76,7 +76,7 @@ test("a malformed URL is VALIDATION_ERROR", () => {
   }
 });
 
-test("networks of one's own are allowed, without TLS too, and nothing else", () => {
+test("the operator's own networks can be allowed, also without TLS, and nothing else", () => {
   const networks = "10.1.0.0/16,127.0.0.1/32";
   for (const url of [
     "http://10.1.2.3/",
