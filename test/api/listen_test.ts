@@ -31,7 +31,7 @@ async function openListening(
   };
 }
 
-/** Headers that a socket adds, or that differ from request to request. */
+/** Headers that a socket adds, or that differ between requests. */
 const CHANGING = ["date", "content-length", "transfer-encoding", "connection", "x-request-id"];
 
 function lasting(headers: Headers): Record<string, string> {
@@ -71,13 +71,13 @@ describe("a request over a socket", () => {
     }
   });
 
-  test("is counted by the address of its connection, whatever it says", async () => {
+  test("is counted by the address of its connection, whatever it sends", async () => {
     await using open = await openListening();
     await fetch(`${open.url}/api/v1/echo/a`, { headers: { "x-forwarded-for": "203.0.113.9" } });
     expect(open.api.logLines).toMatchObject([{ address: "127.0.0.1" }]);
   });
 
-  test("is counted by the last hop of X-Forwarded-For behind a trusted proxy", async () => {
+  test("is counted by the last hop in X-Forwarded-For behind a trusted proxy", async () => {
     await using open = await openListening({}, { trustProxy: 1 });
     for (const [given, address] of [
       ["203.0.113.9, 198.51.100.7", "198.51.100.7"],
@@ -89,7 +89,7 @@ describe("a request over a socket", () => {
     }
   });
 
-  test("with HEAD is answered with GET's length, and without one where GET has none", async () => {
+  test("with HEAD returns the length of GET, or none if GET has none", async () => {
     const streams = { cancelled: 0 };
     await using open = await openListening({ streams });
     const whole = await fetch(`${open.url}/api/v1/echo/a`, { method: "HEAD" });
@@ -115,7 +115,7 @@ describe("a request over a socket", () => {
     expect(await response.json()).toMatchObject({ error: { code: "PAYLOAD_TOO_LARGE" } });
   });
 
-  test("with a Host header that is no host is 400, and with a fragment is as without", async () => {
+  test("with an invalid Host header returns 400, and a fragment is ignored", async () => {
     await using open = await openListening();
     const send = (path: string, host: string) =>
       sendRaw(open.server.port ?? 0, `GET ${path} HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`);
@@ -127,7 +127,7 @@ describe("a request over a socket", () => {
   });
 });
 
-test("a request of HTTP/1.0 needs no host: health checks of load balancers name none", async () => {
+test("an HTTP/1.0 request needs no Host header, because load balancers' health checks send none", async () => {
   await using open = await openListeningApp();
   const { key } = await open.app.make.person();
   const send = (text: string) => sendRaw(open.port, `${text}\r\n\r\n`);
@@ -159,7 +159,7 @@ test("a request of HTTP/1.0 needs no host: health checks of load balancers name 
   expect(await send("GET /api/v1/nowhere HTTP/1.0\r\nAccept: text/html")).toContain('"code":"NOT_FOUND"');
 });
 
-test("a connection without a timeout, for an export, is closed after it; others are kept", async () => {
+test("the connection of an export, which has no timeout, is closed after it, and others are kept", async () => {
   await using live = await openListeningApp();
   const { key, org, user } = await live.app.make.person();
   const { id } = await live.app.make.project({ orgId: org.id, ownerId: user.id });
@@ -172,7 +172,7 @@ test("a connection without a timeout, for an export, is closed after it; others 
   });
   await waitFor(() => live.app.logLines.length === 1);
   expect(await ask("issues")).toMatch(/^HTTP\/1\.1 200 .*\r\nConnection: close\r\n/s);
-  // Another name is no file, but it has the same route.
+  // This name is not a dataset, but it has the same route.
   expect(await ask("nothing")).toMatch(/^HTTP\/1\.1 404 .*\r\nConnection: close\r\n/s);
   expect(live.app.logLines[0]).toMatchObject({ status: 200 });
   expect(isKept).toBe(true);
@@ -188,7 +188,7 @@ describe("a stream over a socket", () => {
     expect(open.api.logLines).toMatchObject([{ outcome: "failed", err: { message: expect.any(String) } }]);
   });
 
-  test("ends when its client leaves", async () => {
+  test("ends when its client disconnects", async () => {
     const streams = { cancelled: 0 };
     await using open = await openListening({ streams });
     const client = new AbortController();
@@ -207,7 +207,7 @@ describe("a long response over a socket", () => {
       routes: [probe("GET", "/api/v1/long", () => reply(200, jsonText(text)), { conditional: true })],
     });
 
-  test("has its length, for HEAD too, and reaches a reader who pauses whole", async () => {
+  test("has its length, also for HEAD, and a reader that pauses gets all of it", async () => {
     await using live = await open();
     const url = `${live.origin}/api/v1/long`;
     const head = await fetch(url, { method: "HEAD", headers: { "accept-encoding": "identity" } });
@@ -218,7 +218,7 @@ describe("a long response over a socket", () => {
     expect(headers.get("content-length")).toBe(String(Buffer.byteLength(text)));
   });
 
-  test("is over when its reader leaves", async () => {
+  test("ends when its reader disconnects", async () => {
     await using live = await open();
     for (const _ of [1, 2, 3]) {
       const download = await beginDownload(`${live.origin}/api/v1/long`, {});
@@ -233,7 +233,7 @@ describe("a long response over a socket", () => {
 });
 
 describe("the server", () => {
-  test("stops when what runs has ended, and no sooner", async () => {
+  test("stops after running requests have ended", async () => {
     const { promise: wait, resolve: letGo } = Promise.withResolvers<void>();
     await using open = await openListening({ wait });
     const running = fetch(`${open.url}/api/v1/wait`);
@@ -253,7 +253,7 @@ describe("the server", () => {
     await stopped;
   });
 
-  test("stops although the event loop always has work", async () => {
+  test("stops although the event loop is always busy", async () => {
     await using open = await openListening();
     let isBusy = true;
     const work = () => {
@@ -266,7 +266,7 @@ describe("the server", () => {
     await expect(fetch(`${open.url}/api/v1/echo/a`)).rejects.toThrow();
   });
 
-  test("does not share a port that is taken", async () => {
+  test("does not share a port that is in use", async () => {
     await using open = await openListening();
     const { port = 0 } = open.server;
     const error = (() => {

@@ -12,7 +12,7 @@ import { spawnApi, startApi } from "../helpers/process/api_process.ts";
 import { untilLogged } from "../helpers/process/service_process.ts";
 import { waitFor } from "../helpers/wait_for.ts";
 
-/** For all tests that do not change roles or tables. */
+/** The database of the tests that do not change roles or tables. */
 let shared: TestDatabase;
 let make: Factory;
 beforeAll(async () => {
@@ -30,7 +30,7 @@ async function isRefused(url: string): Promise<boolean> {
   return socket === null;
 }
 
-test("a database that hides other sessions is warned about at the start, and readiness says so", async () => {
+test("a database that hides other sessions is reported by a warning at startup and by readiness", async () => {
   await using db = await openTestDatabase();
   const role = `blind_${crypto.randomUUID().slice(0, 8)}`;
   await db.admin.unsafe(`
@@ -40,7 +40,7 @@ test("a database that hides other sessions is warned about at the start, and rea
   const url = new URL(db.url);
   [url.username, url.password] = [role, "blind"];
   {
-    // The default directory may have another test's artifact store.
+    // The default directory may contain another test's artifact store.
     const dataDir = join(tmpdir(), role);
     await using api = await startApi({ DATABASE_URL: url.href, DATA_DIR: dataDir });
     const line = await untilLogged(
@@ -60,13 +60,13 @@ test("a database that hides other sessions is warned about at the start, and rea
   await db.admin.unsafe(`drop owned by ${role}; drop role ${role}`);
 });
 
-describe("the API process refuses to start, in a line a problem,", () => {
+describe("the API process refuses to start and prints one line per problem", () => {
   async function refusal(env: Readonly<Record<string, string>>): Promise<[number, string]> {
     await using api = spawnApi(env);
     return [await api.exited, api.problems()];
   }
 
-  test("with wrong variables, all at once", async () => {
+  test("with invalid variables, which it reports together", async () => {
     const [code, stderr] = await refusal({
       PORT: "http",
       DATABASE_POOL_MAX: "0",
@@ -79,7 +79,7 @@ describe("the API process refuses to start, in a line a problem,", () => {
     ]);
   });
 
-  test("on a database that is behind, and says what to run", async () => {
+  test("on a database with pending migrations, and names the command to run", async () => {
     await using db = await openTestDatabase();
     await db.owner`delete from schema_migrations where name = (select max(name) from schema_migrations)`;
     expect(await refusal({ DATABASE_URL: db.url })).toEqual([
@@ -100,13 +100,13 @@ describe("the API process refuses to start, in a line a problem,", () => {
     ]);
   });
 
-  test("without a database, and keeps its password to itself", async () => {
+  test("without a database, and does not print the password", async () => {
     const [code, stderr] = await refusal({ DATABASE_URL: "postgres://app:pass-word@127.0.0.1:1/none" });
     expect([code, stderr]).toEqual([1, expect.stringMatching(/^Cannot reach the database: [^\n]+\n$/)]);
     expect(stderr).not.toContain("pass-word");
   });
 
-  test("on a port that is taken, and names it", async () => {
+  test("on a port that is in use, and names it", async () => {
     await using first = await startApi({ DATABASE_URL: shared.url });
     const { port } = new URL(first.url);
     expect(await refusal({ DATABASE_URL: shared.url, PORT: port })).toEqual([
@@ -116,13 +116,13 @@ describe("the API process refuses to start, in a line a problem,", () => {
   });
 });
 
-/** Holds up every request that comes with a key, in the middle of its first query. */
+/** Blocks every request with an API key in the middle of its first query. */
 async function lockKeys({ sql }: TestDatabase) {
   const connection = await sql.reserve();
   await connection`begin`;
   await connection`lock table api_keys in access exclusive mode`;
   return {
-    /** Until a request waits for it. */
+    /** Waits until a request waits for the lock. */
     untilMet: () => waitFor(async () => (await listWaiting(sql, "api_keys")).length > 0),
     async release() {
       await connection`commit`;
@@ -131,8 +131,8 @@ async function lockKeys({ sql }: TestDatabase) {
   };
 }
 
-describe("the API process leaves", () => {
-  test("at once when nothing runs, with idle connections open", async () => {
+describe("the API process exits", () => {
+  test("immediately if no request is running, even with idle connections", async () => {
     await using api = await startApi({ DATABASE_URL: shared.url });
     expect((await fetch(`${api.url}/api/v1/models/providers`)).status).toBe(200);
     const metrics = await (await fetch(`${api.url}/metrics`)).text();
@@ -150,7 +150,7 @@ describe("the API process leaves", () => {
     expect(api.output.stderr).toBe("");
   });
 
-  test("when a request that was running at SIGINT has been answered, and takes no new one", async () => {
+  test("after a request that was running at SIGINT, and accepts no new request", async () => {
     const { key } = await make.person();
     await using api = await startApi({ DATABASE_URL: shared.url });
     const ask = () =>
@@ -165,7 +165,7 @@ describe("the API process leaves", () => {
     expect(await api.exited).toBe(0);
   });
 
-  test("at a second signal without waiting", async () => {
+  test("on a second signal without waiting", async () => {
     const { key } = await make.person();
     await using api = await startApi({ DATABASE_URL: shared.url });
     const lock = await lockKeys(shared);
@@ -182,13 +182,13 @@ describe("the API process leaves", () => {
   });
 });
 
-describe("the API process, on SIGTERM,", () => {
+describe("on SIGTERM, the API process", () => {
   test("reads the rest of a large document, and responds", async () => {
     const { user, key } = await make.person();
     await using api = await startApi({ DATABASE_URL: shared.url });
     const yaml = largeAgentYaml("large");
     const running = api.request("/api/v1/definitions/agent/large", { method: "POST", key, body: { yaml } });
-    // The request has been let in: reading takes far longer than what comes before it.
+    // The request has been authenticated. Reading its document takes far longer than the steps before.
     await waitFor(async () => {
       const [row] = await shared.sql`
         select 1 from api_keys where user_id = ${user.id} and last_used_at is not null`;
@@ -199,7 +199,7 @@ describe("the API process, on SIGTERM,", () => {
     expect(await api.exited).toBe(0);
   });
 
-  test("lets a reader have the whole of a running export", async () => {
+  test("sends the whole of a running export", async () => {
     const { org, user, key } = await make.person();
     const project = await make.project({ orgId: org.id, ownerId: user.id });
     await addNoise(shared, project, 16);

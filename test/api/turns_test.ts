@@ -18,7 +18,7 @@ const WAITING_MAX: [keyof Turns, number][] = [
 ];
 
 test.each(WAITING_MAX)(
-  "%s of one caller are rejected over the limit, and others are served",
+  "%s of one caller are rejected over the limit, and other callers are served",
   async (kind, waitingMax) => {
     const { [kind]: inTurn } = createTurns({ databasePoolMax: 2 });
     const end = Promise.withResolvers<void>();
@@ -35,7 +35,7 @@ test.each(WAITING_MAX)(
   },
 );
 
-test("a request that was aborted or answered leaves, and makes room for the caller's next one", async () => {
+test("a request that was aborted or answered leaves the queue and makes room for the caller's next one", async () => {
   const { publications } = createTurns({ databasePoolMax: 2 });
   const end = Promise.withResolvers<void>();
   const ran: string[] = [];
