@@ -44,10 +44,8 @@ const READS = [
 ];
 
 /**
- * Commands that other tests cover: admin/import/command_test.ts, artifacts_test.ts, catalog_test.ts,
- * catalog/correct_test.ts, demo/seed_test.ts, migrate_test.ts and user/factors_test.ts,
- * operations/definition_quarantine_test.ts, and test/citus/distribute_test.ts. `migrate` writes no entry, because the
- * audit log may not exist yet.
+ * Commands that the tests of their own files cover, or test/citus/ and operations/definition_quarantine_test.ts.
+ * `migrate` writes no entry, because the audit log may not exist yet.
  */
 const ELSEWHERE = [
   ...["import", "artifacts adopt", "demo seed", "migrate", "tracker distribute"],

@@ -2,7 +2,7 @@
 import { afterAll, expect, spyOn, test } from "bun:test";
 import { openTestApp } from "../../helpers/http/app.ts";
 
-/** Bun refuses more than 16 KiB of request line and headers. */
+/** The length of a URL. Bun refuses more than 16 KiB of request line and headers. */
 const URL_MAX_CHARS = 15_000;
 /** The maximum length of a JSON text that a refusal writes. A response lists up to 50 problems. */
 const WRITTEN_MAX_CHARS = 4 * URL_MAX_CHARS;

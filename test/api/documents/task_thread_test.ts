@@ -87,7 +87,7 @@ test("a busy caller has two waiting tasks, and another caller's task runs next",
   const order: string[] = [];
   const ask = (caller: string, message: string, key = message) =>
     errorOf(thread.run(message, { caller, key })).then((outcome) => order.push(`${caller}: ${outcome}`));
-  // The hostile caller keeps adding tasks, however fast the earlier ones end and with whatever outcome.
+  // The hostile caller keeps adding tasks, whether the earlier ones succeed or fail.
   let hostile = Array.from({ length: 20 }, (_, n) => ask("hostile", `first ${n}`));
   await hostile[5];
   for (let round = 0; round < 10; round += 1) {

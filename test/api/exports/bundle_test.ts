@@ -71,7 +71,7 @@ test("a bundle contains the eight datasets as exported singly, followed by a man
     for (const dataset of EXPORT_DATASET_NAMES) {
       expect(readme).toContain(`| ${dataset}.${format} | ${manifest.rowCounts[dataset]} | `);
     }
-    // Spreadsheets truncate long texts, and only these columns can contain long texts.
+    // Spreadsheets truncate long texts. Only these columns can contain long texts.
     expect(readme.includes("\n- runs.csv: `rawMarkdown`, ")).toBe(format === "csv");
     expect(readme).not.toContain("`title`");
     const listed = await (await app.request("/api/v1/export/datasets")).json();

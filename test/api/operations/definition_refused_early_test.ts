@@ -21,7 +21,7 @@ test("names, permissions and bodies are checked before a document is read", asyn
   const next = largeAgentYaml("large", "1.1.0", 1);
   await publishAgent(api, author, { name: "large", version: "1.1.0", yaml: next, visibility: "public" });
   await createAgent(api, author, { name: "sketch" });
-  // From here on, every read of a document is 503.
+  // From here on, every read of a document returns 503.
   await api.deps.documents.close();
   const body = { yaml: largeAgentYaml("new") };
   const wrongTime = {

@@ -27,7 +27,7 @@ interface Place {
   slug: string;
 }
 
-/** The outcome of a read: 200, or 404 because of the version or the definition. */
+/** The outcome of a read: 200, or 404 for a missing version or a missing definition. */
 type Outcome = "found" | "no version" | "no definition";
 
 /** Reads, with their outcome for callers who may see the version. */

@@ -49,7 +49,7 @@ test("an error page shows the signed-in user and an explanation", async () => {
   }
   const refused = await (await openPage(api, "/definitions/new", token)).text();
   expect(refused).toContain("You can choose another organization at the top of the page.");
-  // The cookie of an ended session is deleted here, too.
+  // An error page also deletes the cookie of an ended session.
   const ended = await openPage(api, "/nowhere", `${token}x`);
   expect([ended.status, ended.headers.getSetCookie().length]).toEqual([404, 1]);
 });

@@ -38,7 +38,7 @@ test("a hundred writes of one caller to one organization leave connections for o
   expect(statuses).toEqual(Array.from({ length: HUNDRED }, () => 201));
 });
 
-/** A write as its caller sends it: path, then method and body. */
+/** A write request: its path, then its method and body. */
 type Send = readonly [path: string, options: TestRequest];
 
 test("a hundred waiting writes do not keep the user from signing out", async () => {

@@ -17,7 +17,7 @@ async function post(api: TestApp, key: string, path: string, body?: object) {
   return error?.code ?? String(response.status);
 }
 
-/** Fills an organization with live projects. */
+/** Adds `count` live projects to an organization. */
 async function addProjects(api: TestApp, orgId: string, count: number): Promise<void> {
   await api.db.sql`
     insert into projects (org_id, name, slug, owner_id)

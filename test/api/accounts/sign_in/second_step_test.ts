@@ -71,7 +71,7 @@ describe("with a code of an app", () => {
     clock.step();
     const code = clock.code(secret);
     const tokens = await Promise.all([1, 2, 3, 4].map(() => tokenOf(api, account)));
-    // No request marks the code as used before all four have begun.
+    // The lock keeps the requests from marking the code as used before all four have begun.
     const { outcomes } = await api.db.owner.begin(async (tx) => {
       await tx`lock table second_factors in share mode`;
       const sent = tokens.map(async (token) => outcomeOf(await secondStep(api, { ...token, code })));

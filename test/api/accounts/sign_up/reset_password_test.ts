@@ -138,7 +138,7 @@ test("a network can request 30 mails an hour, even with concurrent requests", as
   );
   const statuses = responses.map(({ status }) => status);
   expect(statuses.filter((status) => status === 202)).toHaveLength(30);
-  // Invitations sent from an office do not count toward the limit of its network.
+  // Invitations sent from an office do not count toward the limit of the office's network.
   await api.db.sql`
     insert into account_mails (kind, email, network)
     select 'invitation', 'guest-' || number || '@example.com', '198.51.100.0/24' from generate_series(1, 40) as number`;

@@ -73,8 +73,8 @@ async function countOpenExports({ app }: ListeningApp): Promise<number> {
 }
 
 /**
- * Waits until this many export sessions wait for their reader. Waits on while the number grows, because the speed
- * depends on the machine.
+ * Waits until this many export sessions wait for their reader. The timeout restarts whenever the number grows, because
+ * the speed depends on the machine.
  */
 async function untilStalled(server: ListeningApp, count: number): Promise<void> {
   for (let seen = 0; seen < count; ) {

@@ -138,8 +138,8 @@ test("a mailbox gets at most three invitations an hour from all organizations", 
     expect((await invite({ ...scene, org }, "Victim@example.com", "viewer")).status).toBe(201);
   }
   for (let round = 0; round < 3; round += 1) await invite(scene, "victim@EXAMPLE.com", "viewer");
-  // The test's runner ignores start times. Cancel the mails of the two organizations over the limit, which are due in
-  // an hour.
+  // The mails of two organizations over the limit are due in an hour. They are canceled, because the test's runner
+  // ignores start times.
   const later = await api.db.sql`
     update pgboss.job set state = 'cancelled' where start_after > now() + interval '59 minutes' returning id`;
   expect(later).toHaveLength(2);

@@ -1,4 +1,4 @@
-/** The picture of a dependency graph. */
+/** The SVG of a dependency graph. */
 import { expect, test } from "bun:test";
 import { drawGraph } from "../../../../../api/pages/definitions/dependencies_page.ts";
 import { layoutGraph } from "../../../../../api/pages/definitions/dependency_graph.ts";

@@ -66,7 +66,7 @@ test("after the confirmation, a person returns to the page from which they signe
     "/dashboard/sign-in?next=%2Finvitation%3Ftoken%3Dx&signed-up=",
   ]);
   expect(confirmed.headers.getSetCookie()[0]).toContain("Max-Age=0");
-  // This also works in a browser in which somebody else is signed in.
+  // The sign-in page is also shown in a browser with another signed-in user.
   const { token: session } = await api.make.session({ userId: (await api.make.user()).id });
   const signIn = await openPage(api, confirmed.headers.get("location") ?? "", session);
   const page = await signIn.text();
