@@ -22,7 +22,7 @@ function declaredParameters(operation: AnyOperation): string[] {
   ].sort();
 }
 
-/** Returns the declared statuses. The document adds those of errors that every operation can return. */
+/** Returns the declared statuses. The document adds the statuses of errors that every operation can return. */
 function declaredStatuses({ response, conditional, fails = [] }: AnyOperation): string[] {
   const failures = fails.map((failure) => ERRORS[typeof failure === "string" ? failure : failure[0]].status);
   return [...Object.keys(response), ...(conditional ? ["304"] : []), ...failures.map(String)];

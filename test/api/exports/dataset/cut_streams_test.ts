@@ -147,7 +147,7 @@ test("a slow reader gets the whole file while no other caller waits for its slot
   await using server = await openServer({ streamRules: { slowWindowMs, socketBytes: 0 } });
   using download = await begin(server, made, made.person.key);
   expect(await download.isHeld()).toBe(true);
-  // Other exports are served meanwhile, over many windows.
+  // Other exports are served during many windows.
   const until = performance.now() + 10 * slowWindowMs;
   while (performance.now() < until) {
     const url = `${server.origin}/api/v1/export/projects/${other.project.id}/issues`;

@@ -46,7 +46,7 @@ function openServer(config: Partial<Config> = {}): Promise<ListeningApp> {
 }
 
 /**
- * Counts export sessions that are sending rows: in a COPY, or between two COPYs of one file, where they wait for the
+ * Counts export sessions that are sending rows, in a COPY or between two COPYs of one file, where they wait for the
  * reader.
  */
 function countOpenCopies({ app }: ListeningApp): Promise<number> {
@@ -54,10 +54,7 @@ function countOpenCopies({ app }: ListeningApp): Promise<number> {
   return countCopies(sql, sql`state <> 'idle'`);
 }
 
-/**
- * Counts export sessions that wait for their reader: in the middle of a COPY, or after a COPY whose rows were not yet
- * read.
- */
+/** Counts export sessions that wait for their reader, in a COPY or after a COPY whose rows are unread. */
 function countStalledCopies({ app }: ListeningApp): Promise<number> {
   const { sql } = app.db;
   return countCopies(sql, sql`state <> 'idle' and wait_event in ('ClientRead', 'ClientWrite')`);
