@@ -145,7 +145,7 @@ test("increments are refused if changes of the tracker are not logged", async ()
   });
 });
 
-test("a bundle of changes lists deleted rows and explains both", async () => {
+test("a bundle of changes lists deleted rows and explains changes and deletions", async () => {
   await using app = await openTestApp();
   const made = await makeExportProject(app);
   const since = await takeCutoff(app, made);
