@@ -277,7 +277,7 @@ test("scanDefinition() reports at most 100 signals", () => {
 });
 
 test.each(AWKWARD_PIECES)(
-  "scanDefinition() reads a text of %j at most some twenty times",
+  "scanDefinition() reads each character of a text of %j fewer than 25 times on average",
   (piece) => {
     const text = piece.repeat(Math.floor(150_000 / Buffer.byteLength(piece)));
     let read = 0;

@@ -118,7 +118,7 @@ test.each([
   [["2.0.1", "2.0.0", "1.1.0", "1.0.0"]],
   [["1.1.0", "2.0.1", "1.0.0", "2.0.0"]],
 ])(
-  "change types of versions of one name do not depend on their order in the batch: %p",
+  "the change types of versions of one name do not depend on their order in the batch: %p",
   async (versions) => {
     await using api = await openTestApp();
     const person = await api.make.person();
