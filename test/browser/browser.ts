@@ -1,30 +1,30 @@
-/** A real Chromium, with pages that record everything that goes wrong. */
+/** Launches a real Chromium. Its pages record errors, policy violations and requests to other hosts. */
 import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core";
 import { findProgram } from "../groups/programs.ts";
 
-/** Longer than any step takes on a busy machine; a failing test says earlier what it waited for. */
+/** Longer than any step takes on a busy machine, and shorter than a test's timeout, so that a failure names the step. */
 const STEP_TIMEOUT_MS = 60_000;
 
 export function launchBrowser(): Promise<Browser> {
   const executablePath = findProgram("Chromium");
   if (executablePath === null) throw new Error("Cannot find Chromium in PATH or CHROMIUM_PATH");
-  // Scripts of a page run once, so compiling them well costs a fifth of the processor time and saves none.
+  // Page scripts run once. Optimizing compilation costs a fifth of the processor time and saves none.
   const args = ["--js-flags=--no-opt --no-maglev --single-threaded-gc"];
-  // Its sandbox does not work for root, the user of tests in containers.
+  // Chromium's sandbox does not work for root, and tests in containers run as root.
   if (process.getuid?.() === 0) args.push("--no-sandbox");
   return chromium.launch({ executablePath, args });
 }
 
 export interface Visit extends AsyncDisposable {
   page: Page;
-  /** Exceptions, console errors, violations of the content security policy, and requests to other hosts. */
+  /** Exceptions, console errors and warnings, content security policy violations, and requests to other hosts. */
   faults: string[];
 }
 
-/** Chromium's message about an unsuccessful response; pages expect some, and tests check what they say. */
+/** Chromium's console message about a 4xx response. `faults` omits it, because tests provoke such responses. */
 const STATUS_NOTE = /^Failed to load resource: the server responded with a status of 4\d\d/;
 
-/** Opens a page with this session, or without one. */
+/** Opens a browser context with the session cookie of `token`, if given, and an empty page in it. */
 export async function openVisit(
   browser: Browser,
   options: { origin: string; token?: string } & BrowserContextOptions,

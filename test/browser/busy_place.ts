@@ -1,7 +1,7 @@
 /** Fills the exports page: a job in every state, long names, and enough projects for the filter. */
 import type { Dashboard, Member } from "./dashboard.ts";
 
-/** Returns a member of such an organization. */
+/** Creates such an organization and returns one of its members. */
 export async function makeBusyPlace(dashboard: Dashboard): Promise<Member> {
   const member = await dashboard.member();
   const { org, user } = member;

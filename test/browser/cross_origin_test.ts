@@ -1,4 +1,4 @@
-/** What a page of another origin can read in a browser. */
+/** Which responses a page of another origin can read in a browser. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { openVisit } from "./browser.ts";
 import { type Dashboard, openDashboard } from "./dashboard.ts";
@@ -19,7 +19,7 @@ afterAll(async () => {
   await dashboard[Symbol.asyncDispose]();
 });
 
-test("a page of another origin reads the catalog and the API's document, and nothing with a credential", async () => {
+test("a page of another origin can read the catalog and the OpenAPI document, but nothing with a credential", async () => {
   const { user } = await dashboard.member();
   const { key } = await dashboard.make.key({ userId: user.id });
   await using visit = await openVisit(dashboard.browser, { origin: `http://127.0.0.1:${other.port}` });

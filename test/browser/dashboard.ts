@@ -1,4 +1,4 @@
-/** The dashboard in a real browser: a real API process on its own database. */
+/** Opens the dashboard in a real browser, with a real API process on its own database. */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -16,7 +16,7 @@ import { type ApiProcess, startApi } from "../helpers/process/api_process.ts";
 import { spawnRunner } from "../helpers/process/runner_process.ts";
 import { launchBrowser, openVisit } from "./browser.ts";
 
-/** A signed-in user who is a member of one other organization. */
+/** A signed-in user with a personal organization, who is also a member of `org`. */
 export interface Member {
   user: UserRow;
   org: OrgRow;
@@ -28,13 +28,13 @@ export interface Dashboard extends AsyncDisposable {
   make: Factory;
   api: ApiProcess;
   browser: Browser;
-  /** Creates a member of `org`, or of a new organization. */
+  /** Creates a member of `org`, by default of a new organization. */
   member(options?: { role?: OrgRole; tier?: SubscriptionTier; org?: OrgRow }): Promise<Member>;
-  /** Creates the row of an export job without queueing it. */
+  /** Inserts the row of an export job without queueing the job. Returns the job's id. */
   job(member: Member, columns?: Columns): Promise<string>;
   /** Starts a job runner; `await using` stops it. */
   startRunner(): AsyncDisposable;
-  /** Visits a page; throws if anything went wrong in it. */
+  /** Opens a page and runs `look` on it. Throws if the page recorded a fault. */
   visit(options: VisitOptions, look: (page: Page) => Promise<void>): Promise<void>;
 }
 
@@ -44,9 +44,9 @@ export interface VisitOptions extends BrowserContextOptions {
   as?: Pick<Member, "token">;
 }
 
-/** Starts everything; `env` is added to the API's variables. */
+/** Starts a database, an API and a browser. `env` is added to the API's variables. */
 export async function openDashboard(env: Readonly<Record<string, string>> = {}): Promise<Dashboard> {
-  // If a step fails, everything that was started before is stopped.
+  // If a step fails, everything already started is stopped.
   await using started = new AsyncDisposableStack();
   const db = started.use(await openTestDatabase());
   const dataDir = await mkdtemp(join(tmpdir(), "ulr-dashboard-"));

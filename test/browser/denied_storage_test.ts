@@ -11,14 +11,14 @@ beforeAll(async () => {
 });
 afterAll(() => dashboard[Symbol.asyncDispose]());
 
-/** Loads the page again without storage: Chromium throws this where a person blocks it. */
+/** Reloads the page with sessionStorage blocked. Chromium throws the same error if a user blocks storage. */
 async function reloadWithoutStorage(page: Page): Promise<void> {
   await page.addInitScript(`Object.defineProperty(window, "sessionStorage", {
     get() { throw new DOMException("Access is denied for this document.", "SecurityError") } })`);
   await page.reload();
 }
 
-test("an export is started and the downloads of a project are shown", async () => {
+test("the exports page starts an export and shows the downloads of a project", async () => {
   const member = await dashboard.member();
   const { org, user } = member;
   await dashboard.make.project({ orgId: org.id, ownerId: user.id, name: "Checkout Service" });
@@ -33,11 +33,11 @@ test("an export is started and the downloads of a project are shown", async () =
   });
 });
 
-test("ticked models are counted and compared", async () => {
+test("the models page counts and compares ticked models", async () => {
   const cost = { input: 1, output: 2 };
   const models = { acme: { one: { name: "One", cost }, two: { name: "Two", cost } } };
   await syncFrom(dashboard.db.sql, documentSource(makeDocument(models)));
-  // The API serves the catalog that it has in memory until it has looked for a newer one.
+  // The API serves its cached catalog until it has checked for a newer one.
   await waitFor(async () => (await fetch(`${dashboard.api.url}/api/v1/models/acme/one`)).ok);
   await dashboard.visit({ path: "/models" }, async (page) => {
     await reloadWithoutStorage(page);

@@ -28,7 +28,7 @@ function exportsOf({ org }: Member): string {
   return `/dashboard/exports?org=${org.slug}`;
 }
 
-/** A project of the member's organization with this many issues. */
+/** Creates a project with this many issues in the member's organization. */
 async function makeProject({ org, user }: Member, name: string, issues = 1) {
   const project = await dashboard.make.project({ orgId: org.id, ownerId: user.id, name });
   for (let count = 0; count < issues; count += 1) {
@@ -37,7 +37,7 @@ async function makeProject({ org, user }: Member, name: string, issues = 1) {
   return project;
 }
 
-/** Does something that starts a download, and keeps the file. */
+/** Runs an action that starts a download, saves the file and returns its path. */
 async function download(page: Page, act: () => Promise<void>): Promise<string> {
   const [started] = await Promise.all([page.waitForEvent("download"), act()]);
   const path = join(directory, crypto.randomUUID());
@@ -68,14 +68,14 @@ test("an export is started by keyboard, followed until it is ready, and download
       .filter({ hasText: /^Export #1: Ready$/ })
       .waitFor();
     expect(await page.title()).toBe("● Ready · Data exports · ulr");
-    // biome-ignore lint/performance/useDomNodeTextContent: what is hidden does not count
+    // biome-ignore lint/performance/useDomNodeTextContent: hidden text does not count
     const words = await job.innerText();
     expect(words).toMatch(/CSV · as of .+ · requested by you/);
     expect(words).toContain("With deleted issues; without resolved issues");
     expect(words).toMatch(/Download ZIP \(\d/);
     expect(words).toContain("1 project, 3 rows. Expires in 3 days");
     expect(await job.locator("[data-part=expires]").getAttribute("title")).toMatch(/20\d\d/);
-    // The focus stayed on the job, and its download link is next.
+    // The focus is still on the job, and its download link is next in the tab order.
     await page.keyboard.press("Tab");
     const path = await download(page, () => page.keyboard.press("Enter"));
     const names = await testZip(path);
@@ -121,7 +121,7 @@ test("a running build is canceled after confirmation", async () => {
   expect(job).toEqual({ status: "failed", errorCode: "CANCELED" });
 });
 
-test("errors of the API are explained: one at a time, hourly limit, not in the future", async () => {
+test("the page explains API errors: a cutoff in the future, an active job, the hourly limit", async () => {
   const member = await dashboard.member();
   const start = async (page: Page) => page.getByRole("button", { name: "Start export" }).click();
   await dashboard.visit({ path: exportsOf(member), as: member }, async (page) => {
@@ -137,7 +137,7 @@ test("errors of the API are explained: one at a time, hourly limit, not in the f
     await page.locator(".job.highlighted", { hasText: "already running" }).waitFor();
     expect(await page.locator(".job").count()).toBe(1);
     for (const state of ["first", "second"]) {
-      // Only started builds count towards the limit.
+      // Only started builds count towards the hourly limit.
       await waitFor(async () => {
         const { count } = await dashboard.db.sql`
           update export_jobs set started_at = now() where org_id = ${member.org.id} and status = 'queued'`;
@@ -148,7 +148,7 @@ test("errors of the API are explained: one at a time, hourly limit, not in the f
         .locator(".job [data-status=canceled]")
         .nth(state === "first" ? 0 : 1)
         .waitFor();
-      // The reason and the highlight disappear with the state they describe.
+      // The message and the highlight disappear when the job ends.
       expect(await page.getByText("already running").count()).toBe(0);
       expect(await page.locator(".job.highlighted").count()).toBe(0);
       await start(page);
@@ -160,11 +160,11 @@ test("errors of the API are explained: one at a time, hourly limit, not in the f
   });
   const [first] = await dashboard.db.sql<{ asOf: string }[]>`
     select as_of from export_jobs where org_id = ${member.org.id} order by created_at limit 1`;
-  // Local time of the browser and of this machine.
+  // The browser and this machine use the same time zone.
   expect(first?.asOf).toBe(new Date("2026-02-03T10:20:30").toISOString());
 });
 
-test("once it has expired, a file is no longer offered, even if it is not swept yet", async () => {
+test("the page no longer offers an expired file, even before the sweep deletes it", async () => {
   const member = await dashboard.member();
   const readyAt = new Date(Date.now() - 3_600_000).toISOString();
   const expiresAt = new Date(Date.now() + 3_600_000).toISOString();
@@ -211,7 +211,7 @@ test("progress is live, pauses in a hidden tab, and catches up when the tab is s
     await dashboard.db.sql`update export_jobs set projects_done = 3 where id = ${id}`;
     await page.getByText("3 of 4 projects").waitFor();
     expect(await page.getByRole("progressbar", { name: "Projects written" }).getAttribute("value")).toBe("3");
-    // Progress is not announced.
+    // Screen readers do not announce progress.
     expect(await page.getByRole("status").textContent()).toBe("");
     await page.clock.install();
     await setHidden(page, true);
@@ -234,7 +234,7 @@ async function setHidden(page: Page, isHidden: boolean): Promise<void> {
     document.dispatchEvent(new Event("visibilitychange"))`);
 }
 
-test("an export that is started elsewhere appears by itself", async () => {
+test("an export started elsewhere appears without a reload", async () => {
   const member = await dashboard.member();
   await dashboard.visit({ path: exportsOf(member), as: member }, async (page) => {
     await page.clock.install();
@@ -269,7 +269,7 @@ test("older exports are shown on demand, newest first", async () => {
   });
 });
 
-test("users see only their own organizations, and not even the existence of others' exports", async () => {
+test("users see only their own organizations, and cannot tell whether another organization's export exists", async () => {
   const member = await dashboard.member();
   const stranger = await dashboard.member();
   const second = await dashboard.make.org();
@@ -296,7 +296,7 @@ test("users see only their own organizations, and not even the existence of othe
   });
 });
 
-test("the organization is chosen in the header of each page, by mouse and by keyboard", async () => {
+test("every page's header switches the organization, by mouse and by keyboard", async () => {
   const member = await dashboard.member();
   const second = await dashboard.member();
   await dashboard.make.member({ orgId: second.org.id, userId: member.user.id });
@@ -313,7 +313,7 @@ test("the organization is chosen in the header of each page, by mouse and by key
         .waitFor();
       expect(page.url()).toEndWith(path);
       await choice(page).focus();
-      // A closed select changes with each key.
+      // A closed select changes its value on each key press.
       await page.keyboard.press("Home");
       await page.keyboard.press("End");
       await page.keyboard.press("Home");
@@ -365,7 +365,7 @@ test("a viewer sees what the role allows, and downloads datasets", async () => {
   });
 });
 
-test("a free organization is shown that exports need a subscription", async () => {
+test("the page of a free organization says that exports need a subscription", async () => {
   const member = await dashboard.member({ tier: "free" });
   await dashboard.visit({ path: exportsOf(member), as: member }, async (page) => {
     await page.getByText("Exports require a paid subscription").waitFor();
@@ -374,7 +374,7 @@ test("a free organization is shown that exports need a subscription", async () =
   });
 });
 
-test("projects are filtered, estimated and downloaded, and projects that are too large point to the form", async () => {
+test("projects are filtered, estimated and downloaded, and a project that is too large points to the export form", async () => {
   const member = await dashboard.member();
   await makeProject(member, "Small <b>one</b>", 2);
   await makeProject(member, "Large", 9);
@@ -397,7 +397,7 @@ test("projects are filtered, estimated and downloaded, and projects that are too
   });
 });
 
-test("a list whose response is cut off says so, and recovers", async () => {
+test("the page reports a list response that was cut off, and recovers", async () => {
   const member = await dashboard.member();
   await dashboard.job(member);
   await dashboard.visit({ path: "/swagger" }, async (page) => {

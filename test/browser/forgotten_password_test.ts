@@ -25,7 +25,7 @@ afterAll(async () => {
   await dashboard[Symbol.asyncDispose]();
 });
 
-/** Asks for a mail on the pages, and returns the link in it. */
+/** Requests a mail on the sign-in page and returns the link in the mail. */
 async function askForLink(account: Account, javaScriptEnabled: boolean): Promise<string> {
   const before = server.received.length;
   await dashboard.visit({ path: "/dashboard/sign-in", javaScriptEnabled }, async (page) => {
@@ -40,11 +40,11 @@ async function askForLink(account: Account, javaScriptEnabled: boolean): Promise
 }
 
 for (const javaScriptEnabled of [true, false]) {
-  test(`a person gets back in by keyboard, ${javaScriptEnabled ? "with" : "without"} JavaScript`, async () => {
+  test(`a user resets a forgotten password by keyboard, ${javaScriptEnabled ? "with" : "without"} JavaScript`, async () => {
     const account = await makeAccount(dashboard);
     const path = await askForLink(account, javaScriptEnabled);
     await dashboard.visit({ path, javaScriptEnabled }, async (page) => {
-      // What the page loads or sends has no token in its referrer.
+      // The Referer header of these requests must not contain the token.
       const requests: Request[] = [];
       page.on("request", (request) => requests.push(request));
       await page.reload();
@@ -61,7 +61,7 @@ for (const javaScriptEnabled of [true, false]) {
       await page.keyboard.press("Enter");
       await page.getByText(account.username).first().waitFor();
     });
-    // The link is used up.
+    // The link works only once.
     await dashboard.visit({ path, javaScriptEnabled }, async (page) => {
       await page.getByLabel("New password").fill("another long password");
       await page.keyboard.press("Enter");

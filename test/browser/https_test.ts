@@ -20,7 +20,7 @@ afterAll(async () => {
   await dashboard?.[Symbol.asyncDispose]();
 });
 
-test("people sign in, work and sign out over https", async () => {
+test("users sign in, work and sign out over HTTPS", async () => {
   const account = await makeAccount(dashboard);
   const org = await dashboard.make.org();
   await dashboard.make.member({ orgId: org.id, userId: account.id, role: "publisher" });

@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => dashboard[Symbol.asyncDispose]());
 
-/** Opens all details, menus and dialogs. */
+/** Waits for the five jobs, opens the first project and waits for its estimate. */
 async function openAll(page: Page): Promise<void> {
   await page.locator(".job").nth(4).waitFor();
   await page.locator("summary").first().click();
@@ -21,14 +21,14 @@ async function openAll(page: Page): Promise<void> {
 
 const WINDOWS = {
   phone: { width: 320, height: 640 },
-  // 1280 pixels at 200 %.
+  // 1280 px at 200 % zoom.
   zoomed: { width: 640, height: 450 },
   tablet: { width: 768, height: 1024 },
   desktop: { width: 1280, height: 900 },
 };
 
 for (const colorScheme of ["light", "dark"] as const) {
-  test(`the exports page is readable in ${colorScheme}, from a phone's width on, and its controls have names`, async () => {
+  test(`the exports page is readable in ${colorScheme} colors at every width, and its controls have names`, async () => {
     const path = "/dashboard/exports";
     await dashboard.visit({ path, as: publisher, colorScheme, viewport: WINDOWS.desktop }, async (page) => {
       await openAll(page);
@@ -52,7 +52,7 @@ test("on a phone, long names stay next to their markers, and downloads are in on
     await openAll(page);
     const summary = page.locator("summary").filter({ hasText: "An_unbreakable_name_" });
     const [box, name] = await Promise.all([summary.boundingBox(), summary.locator("span").boundingBox()]);
-    // The padding, not the height of a line that has only a marker.
+    // Only padding is above the name. It must not be a line below its marker.
     expect((name?.y ?? Infinity) - (box?.y ?? 0)).toBeLessThan(16);
     const links = await page.locator(".dataset .links").all();
     const lefts = await Promise.all(links.map(async (link) => (await link.boundingBox())?.x));
@@ -61,7 +61,7 @@ test("on a phone, long names stay next to their markers, and downloads are in on
   });
 });
 
-test("in a table, a name that cannot wrap leaves the other columns visible", async () => {
+test("a long name that cannot wrap leaves the table's other columns visible", async () => {
   const path = `/orgs/${publisher.org.slug}/projects`;
   await dashboard.visit({ path, as: publisher, viewport: WINDOWS.desktop }, async (page) => {
     await page.getByText(/^An_unbreakable_name_/).waitFor();
@@ -91,7 +91,7 @@ test("the button that revokes a key stays visible beside a long name, and covers
   }
 });
 
-test("on a phone, the cells of a key have their headings beside them", async () => {
+test("on a phone, the cells of a key's row show their column headings", async () => {
   const viewport = WINDOWS.phone;
   await dashboard.visit({ path: "/settings/keys", as: publisher, viewport }, async (page) => {
     const headings = await page.evaluate<string[]>(
@@ -113,7 +113,7 @@ test("on a phone, a button with a long word is not wider than the page", async (
   });
 });
 
-test("a text that is read from right to left ends at the left", async () => {
+test("a right-to-left text runs from right to left", async () => {
   await dashboard.visit({ path: "/definitions" }, async (page) => {
     const [first = 0, last = 0] = await page.evaluate<number[]>(`(() => {
       const text = document.querySelector(".lead").firstChild;
@@ -129,7 +129,7 @@ test("a text that is read from right to left ends at the left", async () => {
   });
 });
 
-test("on a phone, words of buttons and of tables in a text stay whole", async () => {
+test("on a phone, words in buttons and in tables do not break", async () => {
   await dashboard.visit({ path: "/nowhere", viewport: WINDOWS.phone }, async (page) => {
     const cells = ["MERGE", "Everything is fine and nobody objects to it", "It is merged afterwards"];
     const table = `<table><tr>${cells.map((cell) => `<td>${cell}</td>`).join("")}</tr></table>`;
@@ -148,13 +148,13 @@ test("on a phone, words of buttons and of tables in a text stay whole", async ()
   });
 });
 
-test("buttons are at least 24 px high, and 44 px under a finger", async () => {
+test("buttons are at least 24 px high, and 44 px on a touch screen", async () => {
   const path = "/dashboard/exports";
   for (const hasTouch of [false, true]) {
     const options = { path, as: publisher, viewport: WINDOWS.phone, hasTouch, isMobile: hasTouch };
     await dashboard.visit(options, async (page) => {
       await openAll(page);
-      // In one call, because scripts replace rows while the page is open.
+      // Reads all heights in one call, because scripts replace rows while the page is open.
       const heights = await page.evaluate<number[]>(
         "[...document.querySelectorAll('button, .button')].filter((each) => each.checkVisibility()).map((each) => each.getBoundingClientRect().height)",
       );
@@ -169,7 +169,7 @@ test("the calendar button of a date field is at least 24 px high and wide", asyn
     const session = await page.context().newCDPSession(page);
     await session.send("DOM.enable");
     await session.send("DOM.getDocument");
-    // It is inside of the field, where selectors of the page find nothing.
+    // The button is in the input's shadow tree, which page selectors cannot reach.
     const query = "[pseudo='-webkit-calendar-picker-indicator']";
     const { searchId } = await session.send("DOM.performSearch", { query, includeUserAgentShadowDOM: true });
     const found = await session.send("DOM.getSearchResults", { searchId, fromIndex: 0, toIndex: 1 });
@@ -178,7 +178,7 @@ test("the calendar button of a date field is at least 24 px high and wide", asyn
   });
 });
 
-test("on a phone, the header of a signed-in person leaves most of the screen to the page", async () => {
+test("on a phone, the header of a signed-in user leaves most of the screen to the page", async () => {
   const viewport = { width: 360, height: 740 };
   const options = { path: "/definitions", as: publisher, viewport, hasTouch: true, isMobile: true };
   await dashboard.visit(options, async (page) => {
@@ -192,7 +192,7 @@ test.each([
   ["on a phone without scripts", { width: 360, height: 740 }, false],
   ["on a tablet", { width: 900, height: 740 }, true],
 ])(
-  "%s, the organization has room for its name, beside its button",
+  "%s, the organization selector is wide enough for a name and is next to its button",
   async (_, viewport, javaScriptEnabled) => {
     const options = { path: "/definitions", as: publisher, viewport, javaScriptEnabled };
     await dashboard.visit(options, async (page) => {
@@ -209,7 +209,7 @@ test.each([
   },
 );
 
-test("in the dark, examples in empty fields are as readable as other quiet text", async () => {
+test("in dark colors, placeholders are as readable as other secondary text", async () => {
   await dashboard.visit({ path: "/", as: publisher, colorScheme: "dark" }, async (page) => {
     const color = await page.evaluate(
       `getComputedStyle(document.querySelector("input[placeholder]"), "::placeholder").color`,
@@ -218,16 +218,16 @@ test("in the dark, examples in empty fields are as readable as other quiet text"
   });
 });
 
-test("scripts work whatever language the browser names", async () => {
+test("scripts work if the browser reports a malformed language tag", async () => {
   await dashboard.visit({ path: "/", as: publisher }, async (page) => {
     await page.addInitScript(`Object.defineProperty(navigator, "languages", { get: () => ["en-US@posix"] })`);
-    // Chromium reports a script that fails.
+    // `visit` throws if a script fails.
     await page.goto("/settings/profile");
     await page.waitForLoadState("networkidle");
   });
 });
 
-test("on paper, a page has its text and nothing to click", async () => {
+test("a printed page shows its text and no controls", async () => {
   await dashboard.visit({ path: "/dashboard/exports", as: publisher, colorScheme: "dark" }, async (page) => {
     await page.emulateMedia({ media: "print", colorScheme: "dark" });
     const visible = await page.evaluate<string[]>(
@@ -240,7 +240,7 @@ test("on paper, a page has its text and nothing to click", async () => {
   });
 });
 
-test("the page of a wrong address can be left on a phone, by keyboard and without scripts", async () => {
+test("the not-found page links to other pages on a phone, by keyboard and without scripts", async () => {
   const options = { path: "/nowhere", viewport: WINDOWS.phone, javaScriptEnabled: false };
   await dashboard.visit(options, async (page) => {
     await page.getByRole("heading", { name: "Page not found" }).waitFor();
@@ -254,7 +254,7 @@ test("the page of a wrong address can be left on a phone, by keyboard and withou
 test.each([
   ["models", ".empty"],
   ["definitions", ".empty"],
-])("on a phone, the filters of /%s are closed and the list is on the first screen", async (path, row) => {
+])("on a phone, the filters of /%s are closed and the list starts on the first screen", async (path, row) => {
   const filters = (page: Page) => page.locator(".more-filters select").first();
   const options = { path: `/${path}`, javaScriptEnabled: false };
   await dashboard.visit({ ...options, viewport: WINDOWS.phone }, async (page) => {
@@ -269,7 +269,7 @@ test.each([
   });
 });
 
-test("the first Tab offers to skip to the content, and the focus is seen", async () => {
+test("the first Tab focuses the skip link, and the focus is visible", async () => {
   const path = "/dashboard/exports";
   await dashboard.visit({ path, as: publisher, reducedMotion: "reduce" }, async (page) => {
     await page.locator(".job").first().waitFor();
@@ -286,7 +286,7 @@ test("the first Tab offers to skip to the content, and the focus is seen", async
 });
 
 test.each([true, false])(
-  "a refused form has the focus where it says why, and leads to the field; scripts: %p",
+  "a rejected form focuses its error message, which links to the field; scripts: %p",
   async (javaScriptEnabled) => {
     const options = { path: "/settings/organizations", as: publisher, javaScriptEnabled };
     await dashboard.visit(options, async (page) => {

@@ -1,4 +1,4 @@
-/** Inviting, joining and removing in a real browser, with a real mail server and a real job runner. */
+/** Inviting, joining and removing a member in a real browser, with a real mail server and a real job runner. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Request } from "playwright-core";
 import { newestMail } from "../helpers/accounts/account_mail.ts";
@@ -24,7 +24,7 @@ afterAll(async () => {
   await dashboard[Symbol.asyncDispose]();
 });
 
-/** Waits for this many mails to an address, and returns the link in the last one. */
+/** Waits until an address has received this many mails, and returns the link in the last one. */
 async function linkMailedTo(email: string, count: number): Promise<string> {
   const received = await waitFor(() => {
     const mails = server.received.filter(({ to }) => String(to) === email);
@@ -33,7 +33,7 @@ async function linkMailedTo(email: string, count: number): Promise<string> {
   return (await newestMail({ received })).link ?? "";
 }
 
-/** Invites on the members page by keyboard, and returns the link in the mail. */
+/** Sends an invitation on the members page by keyboard, and returns the link in the mail. */
 async function invite(owner: Member, email: string, javaScriptEnabled: boolean): Promise<string> {
   const path = `/orgs/${owner.org.slug}/members`;
   await dashboard.visit({ path, as: owner, javaScriptEnabled }, async (page) => {
@@ -50,7 +50,7 @@ async function invite(owner: Member, email: string, javaScriptEnabled: boolean):
 }
 
 for (const javaScriptEnabled of [true, false]) {
-  test(`a person joins by the link of a mail, works, and is removed, ${javaScriptEnabled ? "with" : "without"} JavaScript`, async () => {
+  test(`an invited user joins, works, and is removed, ${javaScriptEnabled ? "with" : "without"} JavaScript`, async () => {
     const owner = await dashboard.member({ role: "owner" });
     const ann = await makeAccount(dashboard);
     const link = await invite(owner, ann.email, javaScriptEnabled);
@@ -81,7 +81,7 @@ for (const javaScriptEnabled of [true, false]) {
     expect((await page.goto("/settings/profile"))?.status()).toBe(200);
     await page.goto(link);
     await page.getByRole("heading", { name: "This invitation no longer works" }).waitFor();
-    // What logs of proxies could see of the token.
+    // Proxies may log the Referer header, so it must not contain the token.
     const headers = await Promise.all(requests.map((request) => request.allHeaders()));
     expect(headers.filter(({ referer = "" }) => referer !== "").length).toBeGreaterThan(1);
     expect(headers.filter(({ referer = "" }) => referer.includes("token"))).toEqual([]);
@@ -89,7 +89,7 @@ for (const javaScriptEnabled of [true, false]) {
   });
 }
 
-test("a user who is signed in to another account signs out and comes back to the invitation", async () => {
+test("a user who is signed in to another account signs out and returns to the invitation", async () => {
   const owner = await dashboard.member({ role: "owner" });
   const ann = await makeAccount(dashboard);
   const link = await invite(owner, ann.email, true);
@@ -101,7 +101,7 @@ test("a user who is signed in to another account signs out and comes back to the
   });
 });
 
-test("a person without an account signs up from the invitation, comes back to it by the mail, and joins", async () => {
+test("an invited person without an account signs up, returns to the invitation through the mail, and joins", async () => {
   const owner = await dashboard.member({ role: "owner" });
   const name = `guest-${crypto.randomUUID().slice(0, 8)}`;
   const [email, password] = [`${name}@example.com`, "seven quiet lamps at noon"];

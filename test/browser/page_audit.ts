@@ -1,9 +1,9 @@
-/** Measurable facts about whether people can read and use a page. */
+/** Checks of a page's accessibility and layout. */
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import type { Page } from "playwright-core";
 
-/** Roles of controls, each of which needs a name. */
+/** Accessibility roles of controls. Every control needs a name. */
 const CONTROLS = new Set([
   ...["button", "link", "textbox", "searchbox", "combobox", "checkbox", "radio", "DisclosureTriangle"],
   ...["progressbar", "DateTime", "InputTime", "img"],
@@ -15,7 +15,7 @@ interface AxNode {
   name?: { value: string };
 }
 
-/** The number of controls that Chromium shows to assistive technology, and the roles of those without a name. */
+/** Counts the controls that Chromium exposes to assistive technology, and lists the roles of controls without a name. */
 export async function auditControls(page: Page): Promise<{ total: number; nameless: string[] }> {
   const session = await page.context().newCDPSession(page);
   const { nodes } = (await session.send("Accessibility.getFullAXTree")) as { nodes: AxNode[] };
@@ -28,11 +28,11 @@ export async function auditControls(page: Page): Promise<{ total: number; namele
 const AXE = readFileSync(fileURLToPath(import.meta.resolve("axe-core/axe.min.js")), "utf8");
 
 /**
- * Returns the serious and critical findings of axe-core, and duplicate landmarks, each with its elements. They
+ * Returns the serious and critical findings of axe-core, and duplicate landmarks, each with its elements. Findings
  * include targets below 24 px (WCAG 2.2, 2.5.8) and text of any size with a contrast below 4.5 : 1 (1.4.3).
  */
 export async function listBarriers(page: Page): Promise<string[]> {
-  // Scripts may see a page before its stylesheet is there; people do not.
+  // A script can run before the stylesheet has loaded. People never see that state.
   await page.waitForLoadState("load");
   if (!(await page.evaluate("'axe' in window"))) await page.evaluate(AXE);
   return page.evaluate(`axe.run(document, { resultTypes: ["violations"], rules: { "target-size": { enabled: true } },
@@ -41,13 +41,13 @@ export async function listBarriers(page: Page): Promise<string[]> {
       .map(({ id, nodes }) => id + " " + nodes.map(({ html }) => html).slice(0, 3).join(" ")))`);
 }
 
-/** The names of the tables that are wider than their boxes. */
+/** Returns the names of the tables that are wider than their boxes. */
 export async function listScrollingTables(page: Page): Promise<string[]> {
   return page.evaluate(`[...document.querySelectorAll(".table-box")]
     .filter(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth).map((box) => box.ariaLabel)`);
 }
 
-/** Whether something is wider than the window, so that reading needs horizontal scrolling. */
+/** Returns whether the page is wider than the window and needs horizontal scrolling. */
 export async function overflowsSideways(page: Page): Promise<boolean> {
   return page.evaluate("document.documentElement.scrollWidth > innerWidth");
 }

@@ -12,7 +12,7 @@ beforeAll(async () => {
 });
 afterAll(() => dashboard[Symbol.asyncDispose]());
 
-/** A user with a password and an organization. */
+/** Creates a user with a password and an organization. */
 async function makeSignee() {
   const account = await makeAccount(dashboard);
   const org = await dashboard.make.org();
@@ -41,14 +41,14 @@ test("a wrong password is shown and announced, and can be corrected by keyboard 
     expect(await page.getByRole("combobox", { name: "Organization" }).inputValue()).toBe(org.slug);
     const [cookie] = await page.context().cookies();
     expect(cookie).toMatchObject({ name: "ulr_session", httpOnly: true, sameSite: "Lax" });
-    // Nothing that scripts can read contains a secret.
+    // Scripts can read no secret from cookies or storage.
     expect(
       await page.evaluate("document.cookie + JSON.stringify({ ...localStorage, ...sessionStorage })"),
     ).toBe("{}");
   });
 });
 
-test("password managers know the fields", async () => {
+test("password managers recognize the fields", async () => {
   await dashboard.visit({ path: "/dashboard/sign-in" }, async (page) => {
     const fields = await page
       .locator("input")
@@ -60,7 +60,7 @@ test("password managers know the fields", async () => {
   });
 });
 
-test("a signed-in visitor is redirected at once, and never to another site", async () => {
+test("a signed-in visitor is redirected immediately, and never to another site", async () => {
   const member = await dashboard.member();
   const toPath = (next: string) => `/dashboard/sign-in?next=${encodeURIComponent(next)}`;
   const path = "/dashboard/exports";
@@ -71,7 +71,7 @@ test("a signed-in visitor is redirected at once, and never to another site", asy
   });
 });
 
-test("ending your own session clears what the tab keeps, as signing out does", async () => {
+test("ending the current session clears the tab's stored texts, as signing out does", async () => {
   const member = await dashboard.member();
   const [own] = await dashboard.db.sql<
     [{ id: string }]
@@ -103,7 +103,7 @@ test("signing in and out works without JavaScript", async () => {
   });
 });
 
-test("the mail's link leads through signing in to its export and its organization", async () => {
+test("the link in an export mail opens the export in its organization after signing in", async () => {
   const { account, org } = await makeSignee();
   const first = await dashboard.make.org({ slug: `aaa-${account.username}` });
   await dashboard.make.member({ orgId: first.id, userId: account.id, role: "publisher" });
@@ -125,7 +125,7 @@ test("the mail's link leads through signing in to its export and its organizatio
   });
 });
 
-test("a session that ends in mid-use leads to signing in and back", async () => {
+test("a session that ends during use leads to the sign-in page and back", async () => {
   const { account } = await makeSignee();
   const { id, token } = await dashboard.make.session({ userId: account.id });
   const path = "/dashboard/exports";
@@ -150,7 +150,7 @@ test("a session that ends in mid-use leads to signing in and back", async () => 
   });
 });
 
-test("too many attempts are refused with a message that says how long to wait", async () => {
+test("too many sign-in attempts are rejected with a message that says how long to wait", async () => {
   const { account } = await makeSignee();
   const subject = { kind: "account", value: `127.0.0.0/24 ${account.email}` } as const;
   for (let count = 0; count < LOGIN_LIMIT; count += 1) {
@@ -167,7 +167,7 @@ test("too many attempts are refused with a message that says how long to wait", 
   });
 });
 
-test("signing out ends the session, and going back shows nothing of it", async () => {
+test("signing out ends the session, and the Back button shows none of its pages", async () => {
   const member = await dashboard.member();
   await dashboard.visit({ path: "/dashboard/exports", as: member }, async (page) => {
     await page.getByText(member.user.username).waitFor();

@@ -1,4 +1,4 @@
-/** Swagger UI in a browser: it loads, takes a key, and sends a request that works. */
+/** Swagger UI in a browser: it loads, accepts a key and sends requests with it. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import { openVisit } from "./browser.ts";
@@ -10,7 +10,7 @@ beforeAll(async () => {
 });
 afterAll(() => dashboard[Symbol.asyncDispose]());
 
-/** Pastes the key into the dialog behind "Authorize". */
+/** Enters the key in the dialog that "Authorize" opens. */
 async function authorize(page: Page, key: string): Promise<void> {
   await page.locator("button.authorize").first().click();
   const dialog = page.locator(".dialog-ux");
@@ -20,7 +20,7 @@ async function authorize(page: Page, key: string): Promise<void> {
   await dialog.waitFor({ state: "detached" });
 }
 
-/** Loads the page at an operation, fills in these values and executes it; returns the status on the page. */
+/** Opens an operation, fills in these parameters and executes it. Returns the status and body that the page shows. */
 async function tryOut(page: Page, operationId: string, values: Readonly<Record<string, string>>) {
   await page.goto(`/swagger#/${operationId}`);
   await page.reload();
@@ -35,7 +35,7 @@ async function tryOut(page: Page, operationId: string, values: Readonly<Record<s
   return { status: (await status.textContent())?.trim(), body: (await body.textContent()) ?? "" };
 }
 
-test("it shows every group; open routes work without a key, others with one, even after a reload", async () => {
+test("Swagger UI shows every group, calls public routes without a key, and keeps the key after a reload", async () => {
   const { user, org } = await dashboard.member();
   const { key } = await dashboard.make.key({ userId: user.id });
   const { id } = await dashboard.make.project({ orgId: org.id, ownerId: user.id });
@@ -43,7 +43,7 @@ test("it shows every group; open routes work without a key, others with one, eve
   await using visit = await openVisit(dashboard.browser, { origin: dashboard.api.url });
   const { page, faults } = visit;
   page.on("request", (request) => sent.push(request.url()));
-  // Swagger UI renders what is on the screen; a screen this high shows everything.
+  // Swagger UI renders only visible operations, and this viewport is high enough for all of them.
   await page.setViewportSize({ width: 1280, height: 30_000 });
   await page.goto("/swagger");
   await page.locator(".opblock-tag", { hasText: "Operations" }).waitFor();
@@ -62,12 +62,12 @@ test("it shows every group; open routes work without a key, others with one, eve
   const { status, body } = await tryOut(page, "Organizations/getOrganization", { slug: org.slug });
   expect([status, body.includes(org.slug)]).toEqual(["200", true]);
 
-  // With the prefilled values.
+  // All other parameters keep their prefilled values.
   const exported = await tryOut(page, "Export/exportIssues", { project: id, "X-Org-Slug": org.slug });
   expect(exported.status).toBe("200");
   expect(sent.filter((url) => url.includes("/export/projects/"))).toEqual([
     `${dashboard.api.url}/api/v1/export/projects/${id}/issues`,
   ]);
-  // Swagger UI logs that it has no input for a UUID and uses a text field.
+  // Swagger UI has no input for a UUID. It logs this and uses a text field.
   expect(faults.filter((fault) => fault !== "Could not find component: JsonSchema_string_uuid")).toEqual([]);
 });

@@ -1,4 +1,4 @@
-/** A TLS proxy in front of a process, like an operator's, with a self-signed certificate. */
+/** A TLS proxy with a self-signed certificate, like an operator's in front of the service. */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -19,7 +19,7 @@ async function makeCertificate(): Promise<{ key: string; cert: string }> {
   }
 }
 
-/** Starts the proxy on a port. It calls `upstream()` for each request, because that may be known later. */
+/** Starts the proxy on a port. Calls `upstream()` for each request, because the URL may not be known at the start. */
 export async function startTlsProxy(port: number, upstream: () => string): Promise<TlsProxy> {
   const server = Bun.serve({
     hostname: "127.0.0.1",
@@ -28,7 +28,7 @@ export async function startTlsProxy(port: number, upstream: () => string): Promi
     fetch(request) {
       const { pathname, search } = new URL(request.url);
       const { method, headers, body } = request;
-      // Unchanged: the proxy neither follows redirects nor compresses.
+      // Responses pass through unchanged: no redirect is followed and no body is decompressed.
       const init = { method, headers, body, redirect: "manual", decompress: false } as const;
       return fetch(`${upstream()}${pathname}${search}`, init);
     },

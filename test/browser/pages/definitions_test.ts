@@ -1,4 +1,4 @@
-/** The pages of definitions in Chromium: with and without JavaScript, readable, and safe with hostile texts. */
+/** The definition pages in Chromium, with and without JavaScript, and with hostile texts. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import { stringify } from "yaml";
@@ -18,7 +18,7 @@ beforeAll(async () => {
 });
 afterAll(() => dashboard[Symbol.asyncDispose]());
 
-/** Publishes an agent with only hostile texts. */
+/** Publishes an agent whose texts are all hostile. */
 async function publishHostile(version: string, opener: string): Promise<void> {
   const yaml = stringify({
     agent: {
@@ -57,7 +57,7 @@ function pathOf(tab: string): string {
   return `/definitions/agent/@${publisher.org.slug}/hostile${tab}`;
 }
 
-/** Dialogs fail the test; `visit` reports errors, policy violations and requests to other hosts. */
+/** Dismisses dialogs and returns their messages. `visit` reports errors, policy violations and requests to other hosts. */
 function rejectDialogs(page: Page): string[] {
   const dialogs: string[] = [];
   page.on("dialog", (dialog) => {
@@ -67,7 +67,7 @@ function rejectDialogs(page: Page): string[] {
   return dialogs;
 }
 
-test("text by strangers runs nothing and loads nothing, and fits every page on a phone", async () => {
+test("hostile text runs nothing and loads nothing, and fits every page on a phone", async () => {
   for (const path of ["/definitions", ...TABS.map(pathOf)]) {
     await dashboard.visit({ path, as: publisher, viewport: { width: 320, height: 640 } }, async (page) => {
       const dialogs = rejectDialogs(page);
@@ -81,7 +81,7 @@ test("text by strangers runs nothing and loads nothing, and fits every page on a
   }
 });
 
-test("a name with a mark that changes the direction of text does not affect the text beside it", async () => {
+test("a directional mark in a name does not affect the text beside it", async () => {
   const yaml = stringify({
     agent: {
       interface: {
@@ -100,7 +100,7 @@ test("a name with a mark that changes the direction of text does not affect the 
   });
 });
 
-test("without JavaScript: search, open, compare, and follow the graph", async () => {
+test("definitions are searched, opened, compared and followed in the graph without JavaScript", async () => {
   const options = { path: "/definitions", as: publisher, javaScriptEnabled: false };
   await dashboard.visit(options, async (page) => {
     await page.getByRole("searchbox", { name: "Search" }).fill("hostile");
@@ -118,7 +118,7 @@ test("without JavaScript: search, open, compare, and follow the graph", async ()
   });
 });
 
-test("in the graph, texts stay apart and in their boxes when letters are twice as large", async () => {
+test("texts in the graph stay in their boxes and do not overlap at twice the font size", async () => {
   const dependencies = { requires: ["hostile@^1.0.0"] };
   const fields = {
     name: "a-name-as-long-as-a-box-is",

@@ -19,7 +19,7 @@ let dashboard: Dashboard;
 let scene: Scene;
 let member: Visit;
 let visitor: Visit;
-/** The page with this title. */
+/** Paths of the pages checked so far, by title. */
 const titles = new Map<string, string>();
 beforeAll(async () => {
   dashboard = await openDashboard({ RATE_LIMIT_USER_PER_MINUTE: "10000" });
@@ -30,15 +30,15 @@ beforeAll(async () => {
 });
 afterAll(() => dashboard[Symbol.asyncDispose]());
 
-/** Colors do not change the layout, so each layout is checked once. */
+/** Each color scheme is checked at one width, because colors do not change the layout. */
 const LOOKS = [
   { colorScheme: "light", width: 1280 },
   { colorScheme: "dark", width: 320 },
 ] as const;
-/** The widths of a phone, a tablet and windows, in pixels. */
+/** Widths of a phone, a tablet and desktop windows, in pixels. */
 const WIDTHS = [320, 700, 1000, 1280];
 
-/** Returns what hinders reading or using the page in its current state. */
+/** Returns the accessibility and layout problems of the page in its current state. */
 async function listProblems({ page }: Visit): Promise<string[]> {
   const problems: string[] = [];
   for (const { colorScheme, width } of LOOKS) {
@@ -73,7 +73,7 @@ for (const { name, route, path, isAnonymous, act } of TESTED_PAGES) {
   });
 }
 
-test("the pages above are all pages", async () => {
+test("the page table lists every page", async () => {
   await using api = await openTestApp();
   const routes = api.app.routes.filter(({ method, isPage }) => method === "GET" && isPage);
   const tested = new Set(TESTED_PAGES.map(({ route }) => route).filter((route) => route !== null));

@@ -26,7 +26,7 @@ beforeAll(async () => {
     };
     await syncFrom(dashboard.db.sql, documentSource(makeDocument(models)));
   }
-  // The API serves the catalog that it has in memory until it has looked for a newer one.
+  // The API serves its cached catalog until it has checked for a newer one.
   await waitFor(async () => {
     const response = await fetch(`${dashboard.api.url}/api/v1/models/acme/one`);
     return response.ok && (await response.text()).includes('"input":3');
@@ -34,7 +34,7 @@ beforeAll(async () => {
 });
 afterAll(() => dashboard[Symbol.asyncDispose]());
 
-test("on paper, the list has its rows, without checkboxes and fields", async () => {
+test("the printed list shows its rows without checkboxes and fields", async () => {
   await dashboard.visit({ path: "/models" }, async (page) => {
     await page.emulateMedia({ media: "print" });
     expect(await page.locator("tbody tr").first().isVisible()).toBe(true);
@@ -71,7 +71,7 @@ test("models are filtered, compared and priced without JavaScript", async () => 
 });
 
 test.each(["/models", "/models/acme/hostile", "/models/compare?model=acme/hostile&model=acme/two"])(
-  "%s runs nothing of a hostile name, which fits a phone",
+  "%s runs no script in a hostile name, and the name fits a phone",
   async (path) => {
     await dashboard.visit({ path, viewport: { width: 320, height: 900 } }, async (page) => {
       expect(await page.locator("main").textContent()).toContain(HOSTILE);
@@ -81,7 +81,7 @@ test.each(["/models", "/models/acme/hostile", "/models/compare?model=acme/hostil
   },
 );
 
-test("ticked models are counted, four at most, and stay ticked during sorting and filtering", async () => {
+test("up to four ticked models are counted and stay ticked during sorting and filtering", async () => {
   await dashboard.visit({ path: "/models?limit=2&sortBy=name&sortOrder=desc" }, async (page) => {
     const status = page.locator(".bottom-bar [role=status]");
     const boxes = page.locator("tbody input[type=checkbox]");
@@ -110,12 +110,12 @@ test("ticked models are counted, four at most, and stay ticked during sorting an
   });
 });
 
-test("a page that the Back button restores from memory shows what was ticked and cleared on other pages", async () => {
+test("a page restored from the back/forward cache shows models ticked and cleared on other pages", async () => {
   await dashboard.visit({ path: "/models" }, async (page) => {
     const status = page.locator(".bottom-bar [role=status]");
     await page.getByText("0 of 4 selected").waitFor();
     await page.getByLabel("Compare One, acme/one").check();
-    // Playwright turns off the cache for Back, so this stands in for another page and the return from it.
+    // Playwright disables the back/forward cache. This simulates a change on another page and the return to this one.
     const change = (models: readonly string[]) =>
       page.evaluate(`sessionStorage.setItem("compared-models", '${JSON.stringify(models)}');
         dispatchEvent(new PageTransitionEvent("pageshow", { persisted: true }));
@@ -129,7 +129,7 @@ test("a page that the Back button restores from memory shows what was ticked and
   });
 });
 
-test("by keyboard, the bar below the list covers nothing that has the focus; on a phone it waits for a selection", async () => {
+test("the bar below the list covers no focused element, and is not sticky on a phone without a selection", async () => {
   for (const viewport of [
     { width: 1280, height: 420 },
     { width: 360, height: 560 },
@@ -175,7 +175,7 @@ test("a fifth model cannot be ticked", async () => {
   });
 });
 
-test("on a phone, prices of the list and two compared models are in sight", async () => {
+test("on a phone, the list's prices and two compared models are visible", async () => {
   const viewport = { width: 360, height: 780 };
   await dashboard.visit({ path: "/models", viewport }, async (page) => {
     const list = page.getByRole("group", { name: "Models and prices" });

@@ -4,7 +4,7 @@ import type { Page } from "playwright-core";
 import { type Dashboard, openDashboard } from "../dashboard.ts";
 import { auditControls, listBarriers, overflowsSideways } from "../page_audit.ts";
 
-/** Enough for a busy machine. */
+/** Long enough for a busy machine. */
 const TIMEOUT_MS = 60_000;
 
 let dashboard: Dashboard;
@@ -20,7 +20,7 @@ async function expectReadable(page: Page, hasScripts: boolean): Promise<void> {
   if (hasScripts) expect(await listBarriers(page)).toEqual([]);
 }
 
-/** The browser accepts schemes other than http and https; the API refuses them. */
+/** Corrects and saves the profile. The browser accepts URL schemes other than http and https, and the API rejects them. */
 async function editProfile(page: Page, slug: string, hasScripts: boolean): Promise<void> {
   page.setDefaultTimeout(TIMEOUT_MS);
   await page.getByRole("link", { name: "Edit profile" }).click();

@@ -1,4 +1,4 @@
-/** All pages, filled with the demo's data. */
+/** Lists every page, and fills a database with the data that the pages show. */
 import type { Page } from "playwright-core";
 import { insertPasskey, insertTotpFactor } from "../../../sql/accounts/second_factors.ts";
 import { type Account, makeAccount } from "../../helpers/accounts/accounts.ts";
@@ -11,7 +11,7 @@ import type { Dashboard, Member } from "../dashboard.ts";
 const AGENT = "/definitions/agent/@demo/code-reviewer";
 const DRAFT = `${AGENT}@2.0.0`;
 
-/** The demo's owner, and the ids in the addresses of their pages. */
+/** The demo's owner, and the ids in the URLs of their pages. */
 export interface Scene {
   owner: Member;
   projectId: string;
@@ -21,21 +21,21 @@ export interface Scene {
   memberId: string;
   factorId: string;
   invitationToken: string;
-  /** Signs in with a second factor: has an app and a passkey. */
+  /** A user with two second factors: an authenticator app and a passkey. */
   careful: Account;
   /** The names of two models, `provider/id`. */
   models: readonly string[];
 }
 
 export interface TestedPage {
-  /** What the page shows. */
+  /** The page's name in the test's name. */
   name: string;
-  /** The route of the page; null for an address without one. */
+  /** The page's route; null for a URL without a route. */
   route: string | null;
   path(scene: Scene): string;
   /** True for visitors without a session. */
   isAnonymous?: true;
-  /** A step on the page before it is checked. */
+  /** Runs on the page before it is checked. */
   act?: (page: Page, scene: Scene) => Promise<void>;
 }
 
@@ -89,7 +89,7 @@ export async function makeScene(dashboard: Dashboard): Promise<Scene> {
   };
 }
 
-/** Adds an authenticator app, which the user has just used in their sessions. */
+/** Adds an authenticator app and marks the user's sessions as verified with it. */
 async function addFactor({ db: { sql } }: Dashboard, { user }: Member): Promise<string> {
   const factor = { userId: user.id, name: "Phone", secret: Buffer.alloc(20, 1), lastStep: 0 };
   const { id } = await insertTotpFactor(sql, factor);
@@ -107,7 +107,7 @@ async function makeCareful(dashboard: Dashboard): Promise<Account> {
   return account;
 }
 
-/** Enters the right password, which leads to the second step. */
+/** Submits the correct password and waits for the second step. */
 async function enterPassword(page: Page, { careful }: Scene): Promise<void> {
   await page.getByLabel("Email").fill(careful.email);
   await page.getByLabel("Password").fill(careful.password);
@@ -119,7 +119,7 @@ function at(name: string, route: string | null, path: string | TestedPage["path"
   return { name, route, path: typeof path === "string" ? () => path : path };
 }
 
-/** Pages below a definition. */
+/** Returns a tab of a definition's page. */
 function ofDefinition(name: string, tab: string, path: string): TestedPage {
   return at(name, `/definitions/:type/:org/:name${tab}`, `${path}${tab}`);
 }

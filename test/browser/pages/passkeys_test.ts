@@ -19,7 +19,7 @@ beforeAll(async () => {
 });
 afterAll(() => dashboard[Symbol.asyncDispose]());
 
-/** The fingerprint reader of a laptop. */
+/** A virtual authenticator that acts as a laptop's fingerprint reader. */
 class Authenticator {
   readonly #cdp: CDPSession;
   #id = "";
@@ -38,19 +38,21 @@ class Authenticator {
     this.#id = authenticatorId;
   }
 
-  /** Another laptop in place of this one. */
+  /** Replaces the authenticator with an empty one, as on another laptop. */
   async replace(): Promise<void> {
     await this.#cdp.send("WebAuthn.removeVirtualAuthenticator", { authenticatorId: this.#id });
     await this.connect();
   }
 
-  /** Whether it recognizes its user. */
+  /** Sets whether the authenticator recognizes its user. */
   async recognize(isUserVerified: boolean): Promise<void> {
     await this.#cdp.send("WebAuthn.setUserVerified", { authenticatorId: this.#id, isUserVerified });
   }
 }
 
-/** Its screen as narrow as a phone's, in dark colors. `every_page_test.ts` sees the same parts in light colors on a desktop. */
+/**
+ * A viewport as narrow as a phone's, in dark colors. `every_page_test.ts` checks the same pages in light colors on a desktop.
+ */
 const NARROW = {
   colorScheme: "dark",
   reducedMotion: "reduce",
@@ -67,7 +69,7 @@ async function openLaptop(at = origin): Promise<Visit & { authenticator: Authent
   return Object.assign(visit, { authenticator });
 }
 
-/** The first step; leads to the page with a session, to the second step with a second factor. */
+/** Signs in with the password. The next page is `path`, or the second step if the account has a second factor. */
 async function enterPassword(page: Page, account: Account, path = SETTINGS): Promise<void> {
   await page.goto(`/dashboard/sign-in?next=${encodeURIComponent(path)}`);
   await page.getByLabel("Email").fill(account.email);
@@ -75,7 +77,7 @@ async function enterPassword(page: Page, account: Account, path = SETTINGS): Pro
   await page.getByRole("button", { name: "Sign in" }).click();
 }
 
-/** Adds the first passkey on the settings page, and returns its recovery codes. */
+/** Adds the account's first passkey on the settings page, and returns the recovery codes. */
 async function addPasskey(page: Page, account: Account): Promise<string[]> {
   const form = page.getByRole("region", { name: "Add a passkey" });
   await form.getByLabel("Name").fill("Laptop");
@@ -95,7 +97,7 @@ async function expectProblem(page: Page, text: string): Promise<void> {
   await page.getByRole("alert").filter({ hasText: text }).waitFor();
 }
 
-/** Without `auditControls`: the end of its session would take the authenticator away. */
+/** Does not call `auditControls`, because detaching its CDP session would remove the virtual authenticator. */
 async function expectReadable({ page }: Visit): Promise<void> {
   expect([await overflowsSideways(page), await listBarriers(page)]).toEqual([false, []]);
 }
@@ -141,7 +143,7 @@ test("a passkey is added, signs in, and is removed", async () => {
   expect(laptop.faults).toEqual([]);
 });
 
-test("device errors are shown, and can be retried", async () => {
+test("the page shows device errors, and the user can retry", async () => {
   const account = await makeAccount(dashboard);
   await using laptop = await openLaptop();
   const { page, authenticator } = laptop;
@@ -181,7 +183,7 @@ test("device errors are shown, and can be retried", async () => {
   expect(laptop.faults).toEqual([]);
 });
 
-test("at another address of the service, the page says where passkeys work", async () => {
+test("under another host name, the page says where passkeys work", async () => {
   const account = await makeAccount(dashboard);
   await using laptop = await openLaptop(dashboard.api.url);
   const { page } = laptop;
@@ -193,7 +195,7 @@ test("at another address of the service, the page says where passkeys work", asy
   expect(laptop.faults).toEqual([]);
 });
 
-test("without JavaScript, codes of an app and recovery codes sign in", async () => {
+test("authenticator codes and recovery codes work without JavaScript", async () => {
   const account = await makeAccount(dashboard);
   const options = { origin, javaScriptEnabled: false };
   await using visit = await openVisit(dashboard.browser, options);
@@ -222,13 +224,13 @@ test("without JavaScript, codes of an app and recovery codes sign in", async () 
   await signOut(page);
 
   await enterPassword(page, account);
-  // The app's next code: a code works once, and clocks may differ by one.
+  // The code of the app's next interval. A code works only once, and the server accepts one interval of clock skew.
   await code.fill(codeAt(secret, Date.now() + 30_000));
   await page.keyboard.press("Enter");
   await page.getByRole("link", { name: "Remove Phone" }).waitFor();
 });
 
-test("an organization that requires a second factor says what to do, and then lets its member in", async () => {
+test("an organization that requires a second factor says what to do, and admits the member once they have one", async () => {
   const account = await makeAccount(dashboard);
   const org = await dashboard.make.org();
   await dashboard.make.member({ orgId: org.id, userId: account.id, role: "publisher" });

@@ -1,11 +1,11 @@
-/** From a new document to a deprecated version, in a real browser, with and without JavaScript. */
+/** Publishing and deprecating a definition in a real browser, with and without JavaScript. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import { agentYaml } from "../../helpers/definitions/definitions.ts";
 import { waitFor } from "../../helpers/wait_for.ts";
 import { type Dashboard, openDashboard } from "../dashboard.ts";
 
-/** Enough for a busy machine. */
+/** Long enough for a busy machine. */
 const TIMEOUT_MS = 60_000;
 
 let dashboard: Dashboard;
@@ -18,7 +18,7 @@ async function press(page: Page, name: string): Promise<void> {
   await page.getByRole("button", { name, exact: true }).click();
 }
 
-/** The document first has an error; both ways end with a deprecated version. */
+/** Checks a document with an error, fixes it, publishes two versions and deprecates the first. */
 async function publishTwice(page: Page, slug: string, hasScripts: boolean): Promise<void> {
   page.setDefaultTimeout(TIMEOUT_MS);
   const yaml = page.getByLabel("YAML");
@@ -33,11 +33,11 @@ async function publishTwice(page: Page, slug: string, hasScripts: boolean): Prom
   await yaml.fill(agentYaml("reviewer"));
   await press(page, "Save draft");
   await page.getByText("The draft is saved.").waitFor();
-  // Publishes what is on the screen, although it was never saved.
+  // Publishing takes the text in the form, which was never saved.
   await yaml.fill(agentYaml("reviewer", "1.0.0", { domain: "general" }));
   await press(page, "Save and publish…");
   await press(page, "Publish 1.0.0");
-  // A redirect keeps the fragment of the link to the line.
+  // Compares only the pathname, because the redirect keeps the fragment of the link that was clicked.
   await page.waitForURL(({ pathname }) => pathname === `/definitions/agent/@${slug}/reviewer@1.0.0`);
   await page.goto(`/definitions/agent/@${slug}/reviewer/edit`);
   await yaml.fill(agentYaml("reviewer", "1.1.0", { domain: "security" }));
@@ -53,7 +53,7 @@ async function publishTwice(page: Page, slug: string, hasScripts: boolean): Prom
   await page.getByText("This version is deprecated.").waitFor();
 }
 
-test("leaving with unsaved text asks for confirmation, and saving it does not", async () => {
+test("leaving a page with unsaved text asks for confirmation, and saving does not", async () => {
   const member = await dashboard.member();
   const path = "/definitions/new";
   await dashboard.visit({ path, as: member }, async (page) => {

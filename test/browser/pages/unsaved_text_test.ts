@@ -1,4 +1,4 @@
-/** Text that could not be saved is kept in the tab, and offered when its form is opened again. */
+/** Text that could not be saved is kept in the browser tab, and offered when its form is opened again. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import type { Page } from "playwright-core";
 import { type Account, makeAccount } from "../../helpers/accounts/accounts.ts";
@@ -39,7 +39,7 @@ async function signIn(page: Page, { email, password }: Account): Promise<void> {
   await page.getByRole("button", { name: "Sign out" }).waitFor();
 }
 
-/** Signs Ann in at the form for a new definition, unless another path is given. */
+/** Opens `path`, by default the form for a new definition, and signs Ann in there. */
 async function visitAsAnn(look: (page: Page) => Promise<void>, path = NEW): Promise<void> {
   await dashboard.visit({ path }, async (page) => {
     await signIn(page, ann);
@@ -48,7 +48,7 @@ async function visitAsAnn(look: (page: Page) => Promise<void>, path = NEW): Prom
   });
 }
 
-/** Sends the text when the session has ended. The sign-in page follows. */
+/** Submits the text without a session cookie, and waits for the sign-in page. */
 async function sendWithoutSession(page: Page, text = TYPED): Promise<void> {
   await page.getByLabel("YAML").fill(text);
   await page.context().clearCookies();
@@ -62,7 +62,7 @@ function offerOn(page: Page) {
   return page.getByRole("alert").filter({ hasText: OFFER });
 }
 
-/** Opens a form, and returns whether it offers a text. The offer follows the load, so the script's end is awaited. */
+/** Opens a form and returns whether it offers an unsaved text. Waits for the script that shows the offer. */
 async function isOffered(page: Page, path = NEW): Promise<boolean> {
   await page.goto(path);
   await page.evaluate(`import("/dashboard/assets/unsaved_text.js")`);
@@ -96,14 +96,14 @@ for (const [colorScheme, width] of [
       expect(await page.getByLabel("Type").inputValue()).toBe("workflow");
       expect(await page.locator(".line-numbers").textContent()).toEndWith(String(TYPED.split("\n").length));
       expect(await offerOn(page).isVisible()).toBe(false);
-      // Kept until it is saved.
+      // The text is kept until it is saved.
       page.on("dialog", (dialog) => dialog.accept());
       expect(await isOffered(page)).toBe(true);
     });
   });
 }
 
-test("the profile form says that nothing was saved, and offers what was typed after a new sign-in", async () => {
+test("the profile form says that nothing was saved, and offers the typed text after a new sign-in", async () => {
   await visitAsAnn(async (page) => {
     await page.goto("/settings/profile");
     await page.getByLabel("Bio").fill("Reviews code.\nAt night.");
@@ -122,10 +122,10 @@ test("the profile form says that nothing was saved, and offers what was typed af
 });
 
 for (const [subject, text, button, result] of [
-  ["what the service refused", "agent: [", "Save draft", /^\d+ errors?\./],
-  ["what was only checked", TYPED, "Check", /^No errors/],
+  ["text that the service rejected", "agent: [", "Save draft", /^\d+ errors?\./],
+  ["text that was only checked", TYPED, "Check", /^No errors/],
 ] as const) {
-  test(`${subject} is asked about and offered too`, async () => {
+  test(`leaving the page with ${subject} asks for confirmation, and the text is offered later`, async () => {
     await visitAsAnn(async (page) => {
       await page.getByLabel("YAML").fill(text);
       await press(page, button);
@@ -191,7 +191,7 @@ test("signing out forgets the texts, even if its response is lost", async () => 
   });
 });
 
-test("signing out on an invitation for another account forgets the texts too", async () => {
+test("signing out on the page of an invitation for another account forgets the texts", async () => {
   const { id: orgId } = await dashboard.make.org();
   await dashboard.make.member({ orgId, userId: bob.id, role: "owner" });
   const invitation = { orgId, email: "invited@example.com", invitedBy: bob.id };
@@ -231,7 +231,7 @@ test("the text of a deleted draft is offered for a new definition", async () => 
   });
 });
 
-test("a restored text does not replace what others have saved since", async () => {
+test("saving a restored text does not overwrite a newer version", async () => {
   await visitAsAnn(async (page) => {
     await page.getByLabel("YAML").fill(agentYaml("shared"));
     await press(page, "Save draft");
