@@ -21,7 +21,7 @@ function aliasesOf(value: unknown): Record<string, string> {
 
 const aliases = (models: DocumentModels) => aliasesOf(makeDocument(models));
 
-test("the bare id of a model is an alias at its own lab, but not at other providers", () => {
+test("a model's bare id is an alias for the model of its own lab, not of other providers", () => {
   expect(
     aliases({
       openai: { "gpt-5": {} },
@@ -42,7 +42,7 @@ test("the bare id of a model is an alias at its own lab, but not at other provid
   });
 });
 
-test("a family's name is its newest available model, and the shorter id if two have the same date", () => {
+test("a family's name resolves to its newest available model, or to the shorter id if two models have the same date", () => {
   const found = aliases({
     anthropic: {
       "claude-sonnet-4-5-20250929": { release_date: "2025-09-29" },
@@ -61,7 +61,7 @@ test("a family's name is its newest available model, and the shorter id if two h
   expect(found["opus"]).toBeUndefined();
 });
 
-test("families that the source names are aliases too, and an id is stronger than a family", () => {
+test("families that the source names are aliases, and a model id takes precedence over a family", () => {
   expect(
     aliases({
       mistral: {
@@ -75,8 +75,8 @@ test("families that the source names are aliases too, and an id is stronger than
 });
 
 /**
- * What each family's name means on both snapshots. A person has checked each line once (2026-11-25): is this the
- * model that an author of that day means by the name?
+ * The model that each family's name resolves to in both snapshots. A person checked each row once (2026-11-25): is this
+ * the model that an author would have meant on that day?
  */
 const FAMILIES: Readonly<Record<string, readonly [april: string | null, july: string | null]>> = {
   "claude-fable": [null, "anthropic/claude-fable-5"],
@@ -146,7 +146,7 @@ const FAMILIES: Readonly<Record<string, readonly [april: string | null, july: st
 };
 
 for (const [index, snapshot] of SNAPSHOTS.entries()) {
-  test(`every family's name means what a person expects on ${snapshot.at.slice(0, 10)}`, async () => {
+  test(`every family's name resolves to the model a person expects on ${snapshot.at.slice(0, 10)}`, async () => {
     const { models } = mapCatalog(await readSnapshot(snapshot));
     const found = generateAliases(models, snapshot.at.slice(0, 10))
       .filter(({ alias, provider, modelId }) => !`${provider}/${modelId}`.endsWith(`/${alias}`))

@@ -6,7 +6,7 @@ import { type DocumentRow, makeDocument } from "../helpers/models/catalog.ts";
 
 const TODAY = "2026-07-01";
 
-/** The model id that the name resolves to, among models with these release dates or fields. */
+/** Returns the model id that the name resolves to, among models with these release dates or fields. */
 function choose(name: string, rows: Readonly<Record<string, string | DocumentRow>>): string | undefined {
   const fields = Object.entries(rows).map(([id, row]) => [
     id,
@@ -168,7 +168,7 @@ for (const [id, names, parts] of [
   ],
   ["nvidia/nemotron-3-ultra-550b-a55b", ["nemotron"], { numbers: [3], size: 550, words: ["ultra"] }],
 ] as const) {
-  test(`readId() takes ${id} apart`, () =>
+  test(`readId() splits ${id} into its parts`, () =>
     expect(readId(id, names)).toMatchObject(
       Object.assign({ numbers: [], date: "", size: 0, words: [] }, parts) as object,
     ));

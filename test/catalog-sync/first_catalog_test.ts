@@ -7,14 +7,14 @@ import { makeDocument } from "../helpers/models/catalog.ts";
 import { openTestDatabase } from "../helpers/postgres/database.ts";
 import { waitFor } from "../helpers/wait_for.ts";
 
-test("the bundled copy does not replace a catalog that another process stores meanwhile", async () => {
+test("the bundled copy does not replace a catalog that another process stores at the same time", async () => {
   await using db = await openTestDatabase();
   const { sql } = db;
   const log = createLog({ level: "silent", process: "test", destination: { write: () => {} } });
   const deps = { sql, log, shutdownSignal: new AbortController().signal };
   let filling: ReturnType<typeof fillIfEmpty> | undefined;
   await db.owner.begin(async (tx) => {
-    // Holds the process between its look for models and its look for syncs.
+    // Blocks the process after it has checked for models and before it checks for syncs.
     await tx`lock table catalog_syncs in access exclusive mode`;
     filling = fillIfEmpty(deps, bundledSource());
     await waitFor(async () => {

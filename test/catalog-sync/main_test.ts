@@ -1,4 +1,4 @@
-/** The sync as a process: once, and on its schedule. */
+/** The sync process: single runs, and runs on a schedule. */
 import { expect, test } from "bun:test";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -61,7 +61,7 @@ test("--once syncs, prints the changes, and exits 0", async () => {
   expect(await countModels(db.sql)).toBe(5276);
 });
 
-test("--once fails with exit 1 and the reason, and the last good catalog stays", async () => {
+test("--once prints why a sync failed, exits 1 and keeps the last good catalog", async () => {
   await using db = await openTestDatabase();
   await runSync({ DATABASE_URL: db.url }, "--once");
   expect(await runSync({ DATABASE_URL: db.url, CATALOG_SOURCE: UNREACHABLE }, "--once")).toEqual({
@@ -73,7 +73,7 @@ test("--once fails with exit 1 and the reason, and the last good catalog stays",
   expect(await listRuns(db.sql)).toEqual(["bundled changed", `${UNREACHABLE} failed`]);
 });
 
-test("--once on an empty database loads the bundled copy if its source cannot be read, says so, and exits 1", async () => {
+test("on an empty database, --once loads the bundled copy if its source cannot be read, says so, and exits 1", async () => {
   await using db = await openTestDatabase();
   expect(await runSync({ DATABASE_URL: db.url, CATALOG_SOURCE: UNREACHABLE }, "--once")).toEqual({
     code: 1,
@@ -83,7 +83,7 @@ test("--once on an empty database loads the bundled copy if its source cannot be
   });
 });
 
-test("--once exits 0 with a message if another sync has stored a catalog in the meantime", async () => {
+test("--once exits 0 with a message if another sync stored a catalog during its run", async () => {
   await using db = await openTestDatabase();
   const held = Promise.withResolvers<void>();
   await using server = await openCatalogServer(
@@ -104,7 +104,7 @@ test("--once exits 0 with a message if another sync has stored a catalog in the 
   expect(await listRuns(db.sql)).toEqual(["bundled changed"]);
 });
 
-test("a single run ends quietly if its reader closes the pipe, with its own exit code", async () => {
+test("a single run keeps its exit code and prints no error if the reader closes the pipe", async () => {
   await using db = await openTestDatabase();
   const child = spawnSync({ DATABASE_URL: db.url }, "--dry-run");
   await child.stdout.cancel();
@@ -112,7 +112,7 @@ test("a single run ends quietly if its reader closes the pipe, with its own exit
   expect(await child.exited).toBe(0);
 });
 
-test("--dry-run prints the plan and writes nothing; --force takes held prices", async () => {
+test("--dry-run prints the plan and writes nothing; --force accepts held prices", async () => {
   await using db = await openTestDatabase();
   const directory = await mkdtemp(join(tmpdir(), "ulr-catalog-"));
   try {
@@ -176,7 +176,7 @@ test("--dry-run prints the plan and writes nothing; --force takes held prices", 
   }
 });
 
-test("--help prints help and exits 0; a wrong argument is one line and exits 2", async () => {
+test("--help prints help and exits 0; a wrong argument prints one line and exits 2", async () => {
   for (const args of [["--help"], ["-h"], ["--once", "--help"]]) {
     const help = await runSync({}, ...args);
     expect([help.code, help.stdout.split("\n")[0], help.stderr]).toEqual([
@@ -238,7 +238,7 @@ test("--json prints one JSON object, even when the sync fails or cannot start", 
   }
 });
 
-test("--if-empty fills an empty database from the source, and leaves any other alone", async () => {
+test("--if-empty fills an empty database from the source, and does not change a filled one", async () => {
   await using db = await openTestDatabase();
   const requests: string[] = [];
   await using server = await openCatalogServer((response, request) => {
@@ -262,7 +262,7 @@ test("--if-empty waits five seconds for a silent source, then loads the bundled 
   expect(await listRuns(db.sql)).toEqual([`${server.url} failed`, "bundled changed"]);
 });
 
-test("the process does not start on a database that is behind, nor with a wrong source or schedule", async () => {
+test("the process does not start if the schema is outdated or the source or schedule is invalid", async () => {
   await using db = await openTestDatabase();
   await db.owner`delete from schema_migrations where name like '%catalog_syncs__create'`;
   const readProblems = (text: string): string[] =>
@@ -287,7 +287,7 @@ test("the process does not start on a database that is behind, nor with a wrong 
   ]);
 });
 
-test("without its source, the process loads the bundled copy, logs that and how old it is, and stops at SIGTERM", async () => {
+test("without its source, the process loads the bundled copy, logs its age, and stops on SIGTERM", async () => {
   await using db = await openTestDatabase();
   const child = spawnSync({ DATABASE_URL: db.url, CATALOG_SOURCE: UNREACHABLE });
   await waitFor(async () => (await listRuns(db.sql)).length === 3);
@@ -323,19 +323,19 @@ test("without its source, the process loads the bundled copy, logs that and how 
   });
 });
 
-test("SIGTERM cuts off a download, and leaves no record of it", async () => {
+test("SIGTERM aborts a download and leaves no record of the sync", async () => {
   await using db = await openTestDatabase();
   await runSync({ DATABASE_URL: db.url }, "--if-empty");
   await using server = await openCatalogServer(() => {});
   const child = spawnSync({ DATABASE_URL: db.url, CATALOG_SOURCE: server.url });
   await waitFor(() => server.requests.length === 1);
-  // The download would never end.
+  // The download never finishes by itself.
   child.kill("SIGTERM");
   expect(await child.exited).toBe(0);
   expect(await listRuns(db.sql)).toEqual(["bundled changed"]);
 });
 
-test("the schedule syncs again and again", async () => {
+test("the schedule repeats the sync", async () => {
   await using db = await openTestDatabase();
 
   const schedule = startSchedule(
@@ -344,7 +344,7 @@ test("the schedule syncs again and again", async () => {
       log: createLog({ level: "silent", process: "test" }),
       shutdownSignal: new AbortController().signal,
     },
-    // A sixth field in front means seconds, which only this test uses.
+    // A leading sixth field means seconds. Only this test uses it.
     { source: documentSource(makeDocument({ acme: { a: {} } })), cron: "* * * * * *" },
   );
   await waitFor(async () => (await listRuns(db.sql)).length >= 2);

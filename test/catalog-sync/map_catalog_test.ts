@@ -15,14 +15,14 @@ function mapAll(models: DocumentModels): Model[] {
   return mapCatalog(read(makeDocument(models))).models;
 }
 
-/** The only model of a document, with these fields. */
+/** Maps a document with a single model, which has these fields, and returns the model. */
 function mapOne(fields: DocumentRow, id = "model-1"): Model {
   const [model] = mapAll({ acme: { [id]: fields } });
   if (!model) throw new Error("the row was skipped");
   return model;
 }
 
-test("ids stay as they are, whatever they hold", () => {
+test("ids are unchanged, whatever characters they contain", () => {
   const ids = ["openai/GPT-5", "us.nova:0", "claude@20250219", "~latest", "Hermes 2/(3.1v3)+x", "a/b/c"];
   const models = mapAll({ "wafer.ai": Object.fromEntries(ids.map((id) => [id, {}])) });
   expect(models.map(({ provider, modelId }) => [provider, modelId])).toEqual(
@@ -78,7 +78,7 @@ describe("capabilities", () => {
     test(what, () => expect(mapOne(fields)).toMatchObject(expected));
   }
 
-  test("what the source states, as true or false, is listed; streaming is derived and never listed", () => {
+  test("capabilities that the source states as true or false are listed; streaming is derived and never listed", () => {
     const none = {
       attachment: undefined,
       reasoning: null,
@@ -167,7 +167,7 @@ for (const [id, fields, status] of [
     expect(mapOne(fields, id).status).toBe(status));
 }
 
-test("a family is the model's own, else the commonest elsewhere, else unknown", () => {
+test("a model's family is its own, else the most common one at other providers, else unknown", () => {
   const models = mapAll({
     own: { "gpt-5": { family: "mine" } },
     one: { "openai/gpt-5": {}, other: {} },
@@ -183,14 +183,15 @@ test("a family is the model's own, else the commonest elsewhere, else unknown", 
   ]);
 });
 
-test("a provider's addresses are left out where others cannot open them", () => {
+test("a provider's URLs are omitted if other machines cannot open them", () => {
   const { providers } = mapCatalog(
     read(
       makeDocument(
         { a: {}, b: {}, c: {}, d: { m: {} } },
         {
           a: { name: " A ", api: "https://api.a.example/v1" },
-          // biome-ignore lint/suspicious/noTemplateCurlyInString: as it stands in the document, for the reader to fill in
+          // biome-ignore lint/suspicious/noTemplateCurlyInString: the document has this placeholder, and its reader fills it
+          // in
           b: { api: "https://${HOST}/v1", doc: "see README" },
           c: { api: "http://127.0.0.1:1234/v1", doc: null },
           d: { api: "http://localhost:8080/v1" },

@@ -58,7 +58,7 @@ test("readDocument() skips rows whose id or price cannot be read, each with its 
   });
 });
 
-test("readDocument() skips providers that are no objects with models", () => {
+test("readDocument() skips providers that are not objects with models", () => {
   const result = readDocument({
     ...makeDocument({ acme: { a: {} } }),
     broken: 1,
@@ -74,7 +74,7 @@ test("readDocument() skips providers that are no objects with models", () => {
   ]);
 });
 
-test("readDocument() notes fields that cannot be read, and takes the rest of the row", () => {
+test("readDocument() notes fields that cannot be read, and keeps the rest of the row", () => {
   const fields: Record<string, unknown> = {
     name: " ",
     description: "x".repeat(10_001),
@@ -117,7 +117,7 @@ test("readDocument() notes fields that cannot be read, and takes the rest of the
   });
 });
 
-test("readDocument() takes a cost with an input price alone, and none without one", () => {
+test("readDocument() accepts a cost with only an input price, and rejects a cost without one", () => {
   const { models, unknown } = read({
     embedding: sourceRow("embedding", { cost: { input: 0.02 } }),
     output: sourceRow("output", { cost: { output: 3 } }),
@@ -138,7 +138,7 @@ test("readDocument() treats the keys of every object's prototype as ordinary ids
   ]);
 });
 
-test("readDocument() checks prices of tiers, and null means no price", () => {
+test("readDocument() checks the prices of tiers, and treats null as no price", () => {
   const tier = { type: "context", size: 200_000 };
   const rows = {
     nulls: { cost: { input: 1, output: 2, reasoning: null, tiers: [{ input: null, output: 3, tier }] } },

@@ -29,7 +29,7 @@ function sendBlanks(response: ServerResponse, count: number): void {
   send();
 }
 
-test("a URL is read whole, gzip or not", async () => {
+test("a URL is read completely, with or without gzip", async () => {
   for (const body of [Buffer.from(TEXT), gzipSync(TEXT)]) {
     await using server = await openCatalogServer((response) => {
       response
@@ -42,7 +42,7 @@ test("a URL is read whole, gzip or not", async () => {
   }
 });
 
-test("a URL is requested with the last ETag, and 304 means that nothing has changed", async () => {
+test("a URL is requested with the last ETag, and 304 means an unchanged document", async () => {
   await using server = await openCatalogServer((response, request) => {
     response.writeHead(request.headers["if-none-match"] === '"v1"' ? 304 : 500).end();
   });
@@ -50,7 +50,7 @@ test("a URL is requested with the last ETag, and 304 means that nothing has chan
   await expect(load(server.url)).rejects.toThrow("it answered with status 500");
 });
 
-test("a URL's credentials go to it, and into no label", async () => {
+test("a URL's credentials are sent to its server and appear in no label", async () => {
   await using server = await openCatalogServer((response) => response.end(TEXT));
   const name = server.url.replace("http://", "http://us%40er:pass-word@").concat("?token=secret#part");
   await load(name);
@@ -121,7 +121,7 @@ for (const [what, answer, reason] of [
   });
 }
 
-test("a URL that does not respond, or not completely, is given up", async () => {
+test("a request to a URL that does not respond completely times out", async () => {
   for (const answer of [() => {}, (response: ServerResponse) => void response.write("{")]) {
     await using server = await openCatalogServer(answer);
     await expect(load(server.url, { timeoutMs: 100 })).rejects.toThrow(
@@ -130,7 +130,7 @@ test("a URL that does not respond, or not completely, is given up", async () => 
   }
 });
 
-test("a URL without a server is an error", async () => {
+test("a URL without a server fails", async () => {
   await expect(load("http://127.0.0.1:1/api.json")).rejects.toThrow("it cannot be reached: ECONNREFUSED");
 });
 
@@ -166,13 +166,13 @@ for (const [location, reason] of [
   });
 }
 
-test("an address without TLS is refused as a source unless it is this machine's", () => {
+test("a URL without TLS is refused as a source unless it is on this machine", () => {
   for (const name of ["http://models.dev/api.json", "ftp://models.dev/", "https://["]) {
     expect(() => openSource(name)).toThrow("CATALOG_SOURCE must be an https URL");
   }
 });
 
-test("a file is read, gzip or not, within the same limit", async () => {
+test("a file is read with or without gzip, within the size limit of a URL", async () => {
   const directory = await mkdtemp(join(tmpdir(), "ulr-catalog-"));
   try {
     const path = join(directory, "models");

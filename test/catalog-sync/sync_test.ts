@@ -5,7 +5,7 @@ import { documentSource, makeDocument, syncFrom } from "../helpers/models/catalo
 import { openCatalogServer } from "../helpers/models/catalog_server.ts";
 import { openTestDatabase } from "../helpers/postgres/database.ts";
 
-/** Everything that a sync may write except the record of its run, with the last transaction of each row. */
+/** Reads everything that a sync may write except its own record. Includes the last transaction of each row. */
 async function readEverything(sql: Pool): Promise<unknown[]> {
   return Promise.all(
     ["models", "model_providers", "model_aliases", "model_price_changes"].map(async (table) => [
@@ -31,7 +31,7 @@ async function findAlias(sql: Pool, alias: string): Promise<unknown[]> {
   ];
 }
 
-test("the bundled catalog is synced once, and a second time changes no row", async () => {
+test("the first sync of the bundled catalog writes it, and the second changes no row", async () => {
   await using db = await openTestDatabase();
   expect(await syncFrom(db.sql, bundledSource())).toMatchObject({
     outcome: "changed",
@@ -77,7 +77,7 @@ test("the bundled catalog is synced once, and a second time changes no row", asy
   });
 });
 
-test("a sync is dated by the database's clock, on a machine whose clock is ahead too", async () => {
+test("a sync uses the database's clock, even if the machine's clock is ahead", async () => {
   await using db = await openTestDatabase();
   setSystemTime(Date.now() + 86_400_000);
   try {
@@ -122,7 +122,7 @@ test("a sync writes new, changed, removed and returned models, and leaves the ot
     { id: "leaving" },
   ]);
   expect(await readSteady()).toEqual(steady);
-  // A missing model stays missing and is no further change.
+  // A model that is still missing is no further change.
   expect(await syncFrom(sql, documentSource(second))).toMatchObject({
     outcome: "unchanged",
     counts: { inserted: 0, updated: 0, gone: 0, unchanged: 3, skipped: 0, held: 0 },
@@ -139,7 +139,7 @@ test("a sync writes new, changed, removed and returned models, and leaves the ot
   expect([...(await sql`select id from model_providers where removed_at is not null`)]).toEqual([]);
 });
 
-test("price changes are kept with their sync, and noise is no change", async () => {
+test("price changes are recorded with their sync, and rounding noise is no change", async () => {
   await using db = await openTestDatabase();
   const { sql } = db;
   const withCost = (cost: unknown) => documentSource(makeDocument({ acme: { "x/Y:z@1": { cost } } }));
@@ -167,7 +167,7 @@ test("price changes are kept with their sync, and noise is no change", async () 
   ]);
 });
 
-test("an operator's SQL leaves price changes without a sync", async () => {
+test("price changes by an operator's SQL are recorded without a sync", async () => {
   await using db = await openTestDatabase();
   const { sql } = db;
   await syncFrom(sql, documentSource(makeDocument({ acme: { a: {}, b: {} } })));
@@ -186,7 +186,7 @@ test("an operator's SQL leaves price changes without a sync", async () => {
   }
 });
 
-test("a row that cannot be read is skipped, and its model is stale until it can be read again", async () => {
+test("an unreadable row is skipped, and its model is stale until the row can be read again", async () => {
   await using db = await openTestDatabase();
   const { sql } = db;
   const good = makeDocument({ openai: { "gpt-5": {}, "gpt-4": {} }, acme: { a: {}, b: {} } });
@@ -216,14 +216,14 @@ test("a row that cannot be read is skipped, and its model is stale until it can 
     before.map((row) => (row["modelId"] === "gpt-4" ? row : { ...row, ...times, staleSince })),
   );
   expect(staleSince).toEqual(expect.stringMatching(/^20/));
-  // It has been stale since then, without another write.
+  // The model stays stale, and its row is not written again.
   expect(await syncFrom(sql, bad)).toMatchObject({ outcome: "unchanged" });
   expect(await readModels()).toEqual(stale);
   expect(await syncFrom(sql, documentSource(good))).toMatchObject({ counts: { updated: 3, unchanged: 1 } });
   expect((await readModels()).map((row) => row["staleSince"])).toEqual([null, null, null, null]);
 });
 
-test("a bad optional field is unknown and noted; prices and status are taken", async () => {
+test("an invalid optional field is noted and becomes unknown; prices and status are stored", async () => {
   await using db = await openTestDatabase();
   await syncFrom(db.sql, documentSource(makeDocument({ acme: { a: { limit: { context: 128_000 } } } })));
   const row = { cost: { input: 5, output: 9 }, status: "deprecated", limit: { context: -1 } };
@@ -243,7 +243,7 @@ test("a bad optional field is unknown and noted; prices and status are taken", a
   });
 });
 
-test("a cost with an input price alone is a cost", async () => {
+test("a cost with only an input price is stored", async () => {
   await using db = await openTestDatabase();
   const embedding = { cost: { input: 0.02 } };
   await syncFrom(db.sql, documentSource(makeDocument({ acme: { embedding } })));
@@ -251,7 +251,7 @@ test("a cost with an input price alone is a cost", async () => {
   expect(stored).toEqual({ inputUsdPerMtok: 0.02, outputUsdPerMtok: null, tier: "budget" });
 });
 
-test("notes are bounded, and contain nothing that cannot be stored", async () => {
+test("notes have a maximum length and contain no characters that PostgreSQL cannot store", async () => {
   await using db = await openTestDatabase();
   const rows = Object.fromEntries(
     Array.from({ length: 150 }, (_, n) => [`bad\0${"x".repeat(400)}-${n}`, {}]),
@@ -281,7 +281,7 @@ test("an operator's alias survives every sync and overrides the generated one", 
   ]);
 });
 
-test("an alias follows its family, and stays, deprecated, when its model is gone or deprecated", async () => {
+test("an alias follows its family, and becomes deprecated when its model is removed or deprecated", async () => {
   await using db = await openTestDatabase();
   const { sql } = db;
   const old = { "claude-sonnet-4": { release_date: "2025-05-01" } };
@@ -306,7 +306,7 @@ test("an alias follows its family, and stays, deprecated, when its model is gone
   expect(await findAlias(sql, "claude-sonnet-4")).toMatchObject([{ deprecated: false }]);
 });
 
-test("an alias follows its family on the day of a release, even if the document stays the same", async () => {
+test("an alias follows its family on the day of a release, even if the document is unchanged", async () => {
   await using db = await openTestDatabase();
   const { sql } = db;
   const anthropic = {
@@ -321,7 +321,7 @@ test("an alias follows its family on the day of a release, even if the document 
   await syncFrom(sql, source);
   expect(await syncFrom(sql, source)).toMatchObject({ outcome: "unchanged" });
   expect(await findAlias(sql, "sonnet")).toMatchObject([{ target: "anthropic/claude-sonnet-4" }]);
-  // The day has come.
+  // The release date is reached.
   await sql`update models set release_date = current_date where model_id = 'claude-sonnet-5'`;
   expect(await syncFrom(sql, source)).toMatchObject({
     outcome: "changed",

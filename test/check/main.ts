@@ -1,4 +1,4 @@
-/** Entry point of `bun run check`: every tool runs even if others fail, and one complaint fails the whole run. */
+/** Entry point of `bun run check`. Every tool runs even if another fails, and one failure fails the whole run. */
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { bootstrap, type Command, elapsed } from "../../deploy/local/bootstrap.ts";
@@ -12,10 +12,13 @@ requireNoArguments(
 );
 
 const BIN = "node_modules/.bin";
-/** The current compiler. The package `typescript` is version 5, for programs that import it; 7 cannot be imported yet. */
+/**
+ * The current compiler. The package `typescript` is version 5, for programs that import it, because version 7 cannot be
+ * imported yet.
+ */
 const TSC = "node_modules/typescript-7/bin/tsc";
 
-/** The commands that Bun runs, by the name to show. */
+/** Lists the commands that Bun runs, each with its display name. */
 function listChecks(root: string): [name: string, args: string[]][] {
   const migrations = readdirSync(join(root, "sql/migrations")).map((file) => `sql/migrations/${file}`);
   return [
@@ -28,12 +31,12 @@ function listChecks(root: string): [name: string, args: string[]][] {
   ];
 }
 
-/** Returns the exit code: 0 when no tool complains. */
+/** Runs all tools. Returns exit code 0 only if none of them fails. */
 async function runChecks(command: Command): Promise<number> {
   const { root, env } = command;
   await using supervisor = openSupervisor(command);
   const failed: string[] = [];
-  // Side by side: most tools use one core. The output of each is printed when it ends.
+  // The tools run concurrently, because most use one core. The output of each is printed when it exits.
   const runs = listChecks(root).map(async ([name, args]) => {
     const startedAt = performance.now();
     const lines: string[] = [];

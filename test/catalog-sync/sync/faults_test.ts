@@ -31,7 +31,7 @@ async function countRuns(sql: Pool): Promise<number> {
   return row.count;
 }
 
-/** A source that returns only when the test says so. */
+/** A source that does not return a document until `release()` is called. */
 function heldSource(value: unknown): { source: CatalogSource; loading: Promise<void>; release: () => void } {
   const gate = Promise.withResolvers<void>();
   const loading = Promise.withResolvers<void>();
@@ -105,7 +105,7 @@ for (const [what, answer, error] of [
     const before = await readCatalog(db.sql);
     const url = server.url.replace("http://", "http://user:pass-word@").concat("?token=hunter2");
     const lines: string[] = [];
-    // Only a source that never responds may reach it, however busy the machine is.
+    // Only the source that never responds may time out, however busy the machine is.
     const timeoutMs = what === "never answers" ? 100 : 30_000;
     const report = await syncFrom(db.sql, openSource(url, { timeoutMs }), {
       onLine: (line) => lines.push(line),
@@ -119,7 +119,7 @@ for (const [what, answer, error] of [
   });
 }
 
-test("a source is asked with the ETag of the catalog that is stored, and only then", async () => {
+test("a source is requested with an ETag only if the stored catalog came from it", async () => {
   await using db = await openTestDatabase();
   const { sql } = db;
   await using server = await openCatalogServer((response, request) => {
@@ -139,7 +139,7 @@ test("a source is asked with the ETag of the catalog that is stored, and only th
     inserted: 0,
     error: null,
   });
-  // A failure leaves it unchanged; another source does not.
+  // A failed sync keeps the stored ETag, and a sync from another source discards it.
   await syncFrom(sql, documentSource({}));
   expect(await syncFrom(sql, source)).toMatchObject({ outcome: "unchanged" });
   expect(asked()).toBe('"v1"');
@@ -166,7 +166,7 @@ test("when two syncs store at once, one succeeds and the other leaves no trace",
   expect(await countRuns(db.sql)).toBe(reports.filter(({ outcome }) => outcome !== "busy").length);
 });
 
-test("a hanging source does not delay other syncs, and its late document overwrites nothing newer", async () => {
+test("a hanging source does not delay other syncs, and its late document does not replace a newer catalog", async () => {
   await using db = await openTestDatabase();
   const older = heldSource(makeDocument(MODELS));
   const hanging = syncFrom(db.sql, older.source);
@@ -198,7 +198,7 @@ test("a hanging source holds no lock and no transaction", async () => {
   expect(await hanging).toMatchObject({ outcome: "changed" });
 });
 
-test("a sync does not block publications, nor does a publication block a sync", async () => {
+test("a sync and a publication do not block each other", async () => {
   await using app = await openTestApp();
   const author = await app.make.person();
   const held = heldSource(makeDocument(MODELS));
@@ -213,7 +213,7 @@ test("a sync does not block publications, nor does a publication block a sync", 
   });
 });
 
-test("a connection that is lost in the middle leaves the last good catalog, and the failure on record", async () => {
+test("a connection lost during a sync leaves the last good catalog, and the failure is recorded", async () => {
   await using db = await openTestDatabase();
   await loadBundledCatalog(db.sql);
   const before = await readCatalog(db.sql);
@@ -241,14 +241,14 @@ test("a connection that is lost in the middle leaves the last good catalog, and 
       outcome: "failed",
       error: "the catalog could not be stored",
     });
-    // The lock was lost with the connection, and the pool opens new ones.
+    // The lock was released with the lost connection, and the pool opens a new connection.
     expect(await syncFrom(pool, source, { force: true })).toMatchObject({ outcome: "changed" });
   } finally {
     await pool.end({ timeout: 1 });
   }
 });
 
-test("a database that accepts no writes is reported with its reason", async () => {
+test("a sync reports why a database accepts no writes", async () => {
   await using db = await openTestDatabase();
   const pool = openPool(db.url, { applicationName: "test-sync", max: 2, readOnly: true });
   try {
@@ -263,7 +263,7 @@ test("a database that accepts no writes is reported with its reason", async () =
   }
 });
 
-test("a database that cannot be reached is reported, and nothing is thrown", async () => {
+test("a sync reports an unreachable database and does not throw", async () => {
   const pool = openPool("postgres://nobody@127.0.0.1:1/none", { applicationName: "test-sync", max: 2 });
   const lines: string[] = [];
   const report = await syncFrom(pool, documentSource(makeDocument(MODELS)), {
@@ -276,18 +276,18 @@ test("a database that cannot be reached is reported, and nothing is thrown", asy
   ]);
 });
 
-test("a write that PostgreSQL refuses changes nothing at all", async () => {
+test("a sync changes nothing if PostgreSQL refuses one of its writes", async () => {
   await using db = await openTestDatabase();
   await syncFrom(db.sql, documentSource(makeDocument(MODELS)));
   const before = await readCatalog(db.sql);
-  // Aliases are written last.
+  // The sync writes aliases last.
   await db.owner`alter table model_aliases add constraint none_check check (alias <> 'gpt-5')`;
   const more = makeDocument({ ...MODELS, openai: { "gpt-5": {} } });
   expect(await syncFrom(db.sql, documentSource(more))).toMatchObject({ outcome: "failed" });
   expect(await readCatalog(db.sql)).toEqual(before);
 });
 
-test("a model or family without a name gets no alias, and the sync takes the rest", async () => {
+test("a model or family without a name gets no alias, and the sync stores everything else", async () => {
   await using db = await openTestDatabase();
   const models = { nvidia: { "nvidia/": {}, "nvidia/a": {} }, openai: { b: { family: "" } } };
   expect(await syncFrom(db.sql, documentSource(makeDocument(models)))).toMatchObject({

@@ -1,4 +1,4 @@
-/** Doubtful data waits: prices model by model, and a document that removes too much as a whole. */
+/** Held changes: a sync holds doubtful prices per model, and refuses a document that removes too much. */
 import { expect, test } from "bun:test";
 import { bundledSource, openSource } from "../../../catalog-sync/source.ts";
 import type { Pool } from "../../../sql/connection/pool.ts";
@@ -25,7 +25,7 @@ async function countChanges(sql: Pool): Promise<number> {
   return row.count;
 }
 
-/** Moves all waiting changes into the past. */
+/** Makes all held changes and syncs older by this interval. */
 async function wait(sql: Pool, time: string): Promise<void> {
   await sql`update held_prices set first_seen_at = first_seen_at - ${time}::interval`;
   await sql`
@@ -33,7 +33,7 @@ async function wait(sql: Pool, time: string): Promise<void> {
     set started_at = started_at - ${time}::interval, finished_at = finished_at - ${time}::interval`;
 }
 
-test("a price that falls to 0 waits, and is taken when a sync an hour later finds it again", async () => {
+test("a price that falls to 0 is held, and accepted when a sync an hour later finds it again", async () => {
   await using db = await openTestDatabase();
   const { sql } = db;
   await syncFrom(sql, priced(PAID));
@@ -58,7 +58,7 @@ test("a price that falls to 0 waits, and is taken when a sync an hour later find
   expect(events).toHaveLength(2);
 });
 
-test("a price that the source takes back was never one", async () => {
+test("a held price that the source takes back is discarded", async () => {
   await using db = await openTestDatabase();
   const { sql } = db;
   await syncFrom(sql, priced(PAID));
@@ -66,12 +66,12 @@ test("a price that the source takes back was never one", async () => {
   await wait(sql, "2 hours");
   await syncFrom(sql, priced(PAID));
   expect([await priceNow(sql), await countChanges(sql), await listHeldPrices(sql)]).toEqual([PAID, 0, []]);
-  // It waits again.
+  // The same doubtful price is held again.
   await syncFrom(sql, priced(FREE));
   expect([await priceNow(sql), (await listHeldPrices(sql)).length]).toEqual([PAID, 1]);
 });
 
-test("a different doubtful price starts waiting again; the model's other changes are taken", async () => {
+test("a different doubtful price restarts the hold; the model's other changes are stored", async () => {
   await using db = await openTestDatabase();
   const { sql } = db;
   await syncFrom(sql, priced(PAID));
@@ -92,7 +92,7 @@ test("a different doubtful price starts waiting again; the model's other changes
   });
 });
 
-test("a price waits if it changes by more than five times, or to or from 0", async () => {
+test("a price is held if it changes by more than a factor of five, or to or from 0", async () => {
   await using db = await openTestDatabase();
   const changes = [
     ["five times as much", { input: 1, output: 1 }, { input: 5, output: 1 }, "taken"],
@@ -120,7 +120,7 @@ test("a price waits if it changes by more than five times, or to or from 0", asy
   expect(taken.map(({ modelId }) => modelId).toSorted()).toEqual(found("taken"));
 });
 
-test("what an operator rejects waits as long as the source lists it, and no longer", async () => {
+test("a rejected price stays held only while the source lists it", async () => {
   await using db = await openTestDatabase();
   const { sql } = db;
   await syncFrom(sql, priced(PAID));
@@ -133,7 +133,7 @@ test("what an operator rejects waits as long as the source lists it, and no long
   expect(await listHeldPrices(sql)).toMatchObject([{ timesSeen: 1, rejectedAt: null }]);
 });
 
-test("what an operator accepts is taken at once, with its tier", async () => {
+test("a price that an operator accepts is stored immediately, with its tier", async () => {
   await using db = await openTestDatabase();
   const { sql } = db;
   await syncFrom(sql, priced(PAID));
@@ -155,7 +155,7 @@ test("what an operator accepts is taken at once, with its tier", async () => {
   expect(await syncFrom(sql, priced(tiers))).toMatchObject({ outcome: "unchanged", counts: { held: 0 } });
 });
 
-test("force takes doubtful prices, and so does the bundled copy", async () => {
+test("a forced sync and the bundled copy store doubtful prices immediately", async () => {
   await using db = await openTestDatabase();
   const { sql } = db;
   await syncFrom(sql, priced(PAID));
@@ -165,7 +165,7 @@ test("force takes doubtful prices, and so does the bundled copy", async () => {
   expect(await priceNow(sql)).toEqual(PAID);
 });
 
-test("a price keeps waiting while its row cannot be read, but not after its model is gone", async () => {
+test("a price stays held while its row cannot be read, and is discarded when its model is removed", async () => {
   await using db = await openTestDatabase();
   const { sql } = db;
   await syncFrom(sql, priced(PAID, { other: { b: {} } }));
@@ -176,7 +176,7 @@ test("a price keeps waiting while its row cannot be read, but not after its mode
   expect(await listHeldPrices(sql)).toEqual([]);
 });
 
-/** Serves the model at this cost, and status 304 while it stays the same. */
+/** Serves a model at this cost, and responds with 304 to the current ETag. */
 async function openPriceServer(cost: unknown) {
   const state = { cost };
   const server = await openCatalogServer((response, request) => {
@@ -188,7 +188,7 @@ async function openPriceServer(cost: unknown) {
   return Object.assign(server, { state });
 }
 
-test("an unchanged document counts as listing its doubtful prices again", async () => {
+test("an unchanged document confirms its doubtful prices", async () => {
   await using db = await openTestDatabase();
   const { sql } = db;
   await using server = await openPriceServer(PAID);
@@ -212,7 +212,7 @@ test("an unchanged document counts as listing its doubtful prices again", async 
   expect([await priceNow(sql), change]).toEqual([FREE, { field: "input", newValue: 0, bySync: true }]);
 });
 
-test("a document that has not changed confirms no price of a row that cannot be read", async () => {
+test("an unchanged document does not confirm the price of a row that cannot be read", async () => {
   await using db = await openTestDatabase();
   const { sql } = db;
   await using server = await openPriceServer(PAID);
@@ -224,7 +224,7 @@ test("a document that has not changed confirms no price of a row that cannot be 
   await wait(sql, "2 hours");
   expect(await syncFrom(sql, source)).toMatchObject({
     outcome: "unchanged",
-    // The same counts as those of the sync that could not read the row.
+    // The counts of the sync that could not read the row are repeated.
     counts: { updated: 0, unchanged: 1, skipped: 1, held: 1 },
   });
   expect(server.requests.at(-1)?.["if-none-match"]).toBeDefined();
@@ -251,7 +251,7 @@ for (const [what, after, error] of [
     "it would take the price from 24 of 64 models, it would take the price from 24 of 24 models of acme",
   ],
 ] as const) {
-  test(`a document without ${what} waits as a whole, for a sync an hour later`, async () => {
+  test(`a document without ${what} is refused as a whole until a sync an hour later`, async () => {
     await using db = await openTestDatabase();
     const { sql } = db;
     await syncFrom(sql, documentOf(24, 40));
@@ -268,7 +268,7 @@ for (const [what, after, error] of [
   });
 }
 
-test("a tenth of the models, and half of a provider's, may be removed at once; if there are few models, half", async () => {
+test("one sync may remove a tenth of all models and half of a provider's, or half of a small catalog", async () => {
   await using db = await openTestDatabase();
   const { sql } = db;
   await syncFrom(sql, documentOf(10, 40));
@@ -281,14 +281,14 @@ test("a tenth of the models, and half of a provider's, may be removed at once; i
   expect(await syncFrom(sql, documentOf(4, 0))).toMatchObject({ counts: { gone: 4, inserted: 0 } });
 });
 
-test("other doubts, doubts about another source, and doubts from before a good sync confirm nothing", async () => {
+test("refusals for other reasons, of another source, or before a successful sync confirm nothing", async () => {
   await using db = await openTestDatabase();
   const { sql } = db;
   await syncFrom(sql, documentOf(24, 40));
   await syncFrom(sql, documentOf(1, 40));
   await syncFrom(sql, { ...documentOf(24, 1), label: "elsewhere" });
   await wait(sql, "2 hours");
-  // "gone" is confirmed, "gone other" is not.
+  // The earlier refusal for "gone" confirms this one; no refusal for "gone other" does.
   expect(await syncFrom(sql, documentOf(24, 1))).toMatchObject({ outcome: "refused" });
   await syncFrom(sql, documentOf(24, 40));
   await wait(sql, "2 hours");
@@ -308,7 +308,7 @@ test("an operator's decision about a document applies to the next syncs, and the
   expect(await syncFrom(sql, documentOf(24, 1))).toMatchObject({ outcome: "changed" });
 });
 
-test("a document that removes more than the waiting one waits again", async () => {
+test("a document that removes more than the refused one is refused again", async () => {
   await using db = await openTestDatabase();
   const { sql } = db;
   const refused = { outcome: "refused" };
@@ -329,7 +329,7 @@ test("a document that removes more than the waiting one waits again", async () =
   expect(await syncFrom(sql, documentOf(24, 14))).toMatchObject({ outcome: "changed", counts: { gone: 26 } });
 });
 
-test("accepting applies to what the last refused document would remove, and to no earlier one", async () => {
+test("accepting applies to the removals of the last refused document, not of earlier ones", async () => {
   await using db = await openTestDatabase();
   const { sql } = db;
   await syncFrom(sql, documentOf(24, 40));
@@ -356,7 +356,7 @@ test("a rejected document stays rejected when it removes more or less", async ()
   expect(await syncFrom(sql, documentOf(24, 14))).toMatchObject({ outcome: "changed" });
 });
 
-test("a sync of an earlier release, which recorded no extent, confirms nothing", async () => {
+test("a refused sync of an earlier release, which recorded no extent, confirms nothing", async () => {
   await using db = await openTestDatabase();
   const { sql } = db;
   await syncFrom(sql, documentOf(24, 40));
