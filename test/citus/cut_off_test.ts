@@ -1,4 +1,6 @@
-/** A node whose network is gone: connections stay open and nothing arrives, as when a switch dies. Needs root and `ip`. */
+/**
+ * A node that loses its network: connections stay open and no packets arrive, as when a switch fails. Needs root and `ip`.
+ */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { CITUS_BIN_DIRECTORY } from "../groups/groups.ts";
 import { type ExportProject, exportDataset } from "../helpers/exports/export_project.ts";
@@ -10,7 +12,7 @@ import { type LanAddress, openLan } from "../hosts/lan.ts";
 import { startLanPostgres } from "../hosts/lan_postgres.ts";
 import { makeProjectOnEach, workerOf } from "./projects.ts";
 
-/** The time that the contract allows an export of a node that cannot be reached. */
+/** The contract's time limit for refusing an export whose node is unreachable, in milliseconds. */
 const ANSWER_MS = 10_000;
 
 const opened = new AsyncDisposableStack();
@@ -19,7 +21,7 @@ const workers: LanAddress[] = [];
 
 beforeAll(async () => {
   const lan = opened.use(await openLan());
-  // A network without a cable has no carrier.
+  // The network has no carrier until a host is attached.
   await lan.addHost("other");
   workers.push(await lan.addAddress(51), await lan.addAddress(52));
   for (const address of [lan.address, ...workers.map((worker) => worker.address)]) {
@@ -35,7 +37,7 @@ beforeAll(async () => {
 });
 afterAll(() => opened.disposeAsync());
 
-test("exports of a node that is cut off are refused or aborted, others are unaffected, and all work when it is back", async () => {
+test("exports from an unreachable node are refused or aborted, and other nodes' exports are unaffected", async () => {
   await using app = await openTestApp();
   const statusOf = async (exported: Pick<ExportProject, "person" | "project">) => {
     const begun = performance.now();

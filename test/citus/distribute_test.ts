@@ -1,4 +1,4 @@
-/** `tracker distribute`, and what holds for distributed tables: keys, clock rule, log of changes, the same bytes. */
+/** `tracker distribute`, and the properties of distributed tables: keys, time rules, the change log and unchanged exports. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { EXPORT_DATASET_NAMES, EXPORT_DATASETS } from "../../shared/exports/datasets.ts";
 import { migrate } from "../../sql/migrate.ts";
@@ -26,7 +26,7 @@ afterAll(() => cluster[Symbol.asyncDispose]());
 
 const FLAGS = "include_deleted=true&include_archived=true&include_superseded=true";
 
-/** Digests of every file that a project can be exported as. */
+/** Returns a digest of every file that each project can be exported as. */
 async function digestAll(app: TestApp, projects: readonly Pick<ExportProject, "person" | "project">[]) {
   const digests: Record<string, string> = {};
   for (const exported of projects) {
@@ -50,12 +50,12 @@ async function setTimeZone(app: TestApp, zone: string): Promise<void> {
   }
 }
 
-test("distributing keeps rows, keys among the tables, and the bytes of every export, in any time zone", async () => {
+test("distributing keeps all rows, the keys between tables, and the bytes of every export in any time zone", async () => {
   await using app = await openTestApp({ database: await openUndistributedDatabase() });
   const { owner, ownerUrl } = app.db;
   const tables = EXPORT_DATASET_NAMES.map((dataset) => EXPORT_DATASETS[dataset].table);
   const projects = [await makeExportProject(app), await makeExportProject(app)];
-  // Large enough for a second connection.
+  // Large enough that its export opens a second connection.
   const large = await makeLargeProject(app, 25_000);
   const before = await digestAll(app, [...projects, large]);
   const [{ entries }] = await owner<[{ entries: number }]>`select count(*) as entries from tracker_changes`;
@@ -79,8 +79,8 @@ test("distributing keeps rows, keys among the tables, and the bytes of every exp
   expect(await owner`select count(*) as entries from tracker_changes`).toMatchObject([{ entries }]);
 
   expect(run.out).toContain("Restart the API and the job runners.");
-  // The running app does not know the nodes: it would read two snapshots with two connections, and choose a cutoff without
-  // waiting for their writes.
+  // The running app does not know the nodes. It would read two snapshots over two connections, and choose a cutoff without
+  // waiting for the nodes' writes.
   expect((await exportDataset(app, large, "issues")).status).toBe(503);
   expect((await postJob(app, large.person)).status).toBe(503);
   await using restarted = await openTestApp({
@@ -99,7 +99,7 @@ test("distributing keeps rows, keys among the tables, and the bytes of every exp
   ]);
 });
 
-test("a connection lost while tables are distributed is reported as an unavailable database, and nothing has changed", async () => {
+test("a connection lost during distribution is reported as an unavailable database, and nothing changes", async () => {
   await using db = await openUndistributedDatabase();
   const run = await db.owner.begin(async (tx) => {
     await tx`lock table runs in access exclusive mode`;
@@ -116,7 +116,7 @@ test("a connection lost while tables are distributed is reported as an unavailab
   expect(await db.owner`select from pg_dist_partition`).toHaveLength(0);
 });
 
-test("tracker check names a table that is not distributed with the others, and distribute includes it", async () => {
+test("tracker check names a table that is not distributed, and tracker distribute distributes it", async () => {
   await using db = await openTestDatabase();
   await db.owner`select undistribute_table('tracker_changes')`;
   const check = await runCommand(db.ownerUrl, ["tracker", "check"]);
@@ -137,7 +137,7 @@ test("tracker check names an index that distributed tables lack", async () => {
   expect(check.err).not.toContain("runs: no index");
 });
 
-test("/metrics counts snapshots by the node that was read", async () => {
+test("/metrics counts snapshots by node", async () => {
   await using app = await openTestApp();
   const projects = await makeProjectOnEach(cluster, app);
   for (const exported of projects) expect((await exportDataset(app, exported, "issues")).status).toBe(200);
@@ -170,7 +170,7 @@ test("a later migration changes distributed tables like any others", async () =>
   expect((await runCommand(app.db.ownerUrl, ["tracker", "check"])).exitCode).toBe(0);
 });
 
-test("distributed tables with wrong times get the checks, which are validated once the rows are corrected", async () => {
+test("distributed tables with wrong times get checks that are validated after the rows are corrected", async () => {
   await using app = await openTestApp();
   const { owner, ownerUrl } = app.db;
   const [exported] = await makeProjectOnEach(cluster, app);
@@ -201,13 +201,13 @@ test("distributed tables with wrong times get the checks, which are validated on
   expect((await exportDataset(app, exported, "issues", `?as_of=${AFTER_ALL}`)).status).toBe(200);
 });
 
-test("a new row has exactly the start time of its transaction on the coordinator, even in a long transaction", async () => {
+test("a new row has the start time of its transaction on the coordinator, even in a long transaction", async () => {
   await using app = await openTestApp();
   const [exported] = await makeProjectOnEach(cluster, app);
   if (!exported) throw new Error("Cannot go on: there is no project");
   const projectId = exported.project.id;
   const worker = await workerOf(cluster, app, projectId);
-  // The database of the test lets its workers take any time.
+  // The test database lets its workers accept rows with any time.
   const name = new URL(app.db.url).pathname.slice(1);
   await inDatabase(cluster.urls[worker + 1] ?? "", "postgres", (sql) =>
     sql.unsafe(`alter database ${name} reset ulr.backfill`),
@@ -231,7 +231,7 @@ test("a new row has exactly the start time of its transaction on the coordinator
     await tx`update runs set archive_reason = 'x' where project_id = ${projectId} and run_number = 7777`;
     const changes = await tx<{ at: string; kind: string }[]>`
       select at, kind from tracker_changes where project_id = ${projectId} and at >= ${start}`;
-    // An insert at its time is no change, and a change has the time of its transaction.
+    // An insert at its transaction's time is not logged. An update is logged with its transaction's time.
     expect(changes.map(({ at, kind }) => [at, kind])).toEqual([[start, "row"]]);
   });
   await tracker.deps.sql`delete from runs where project_id = ${projectId} and run_number = 7777`;
@@ -240,7 +240,7 @@ test("a new row has exactly the start time of its transaction on the coordinator
   expect(kinds.map(({ kind }) => kind)).toContain("deletion");
 });
 
-test("rows that only move from node to node are not logged as changes", async () => {
+test("rows that move between nodes are not logged as changes", async () => {
   await using app = await openTestApp();
   const [exported] = await makeProjectOnEach(cluster, app);
   if (!exported) throw new Error("Cannot go on: there is no project");
@@ -266,27 +266,27 @@ async function moveProject(app: TestApp, projectId: string): Promise<void> {
 }
 
 /**
- * Tests of other files. That a file has the same bytes as before is shown above, in each format; these show what is decided on
- * nodes, or written by way of the coordinator.
+ * Tests to run on the cluster, by file. The test above shows that the bytes of every format are unchanged. These tests cover
+ * decisions made on nodes, and writes through the coordinator.
  */
 const SUITES = {
-  // Statements that write to several nodes, and a sequence of the coordinator.
+  // Imports write to several nodes in one statement, and use a sequence of the coordinator.
   "test/api/admin/import/command_test.ts": [
     "import keeps a seq",
     "import skips rows that are there already",
     "import refuses a row that is there",
   ],
-  // Session settings on the nodes.
+  // Exported values depend on the nodes' session settings.
   "test/api/exports/dataset/values_test.ts": [
     "JSON survives with every digit",
     "numbers, booleans, timestamps",
   ],
-  // Joins of shards.
+  // Visibility rules and filters join shards.
   "test/api/exports/dataset/visibility_test.ts": [
     "a dataset shows rows by its flags",
     "filters are repeatable",
   ],
-  // The log of changes, which triggers of nodes write.
+  // Triggers on the nodes write the change log.
   "test/api/exports/deleted_rows_test.ts": [
     "deletions, then changed rows",
     "an increment that cannot be exact",
@@ -300,7 +300,7 @@ const SUITES = {
     "a row that changed",
   ],
   "test/jobs/delete_old_records_test.ts": ["the log of tracker rows"],
-  // Each project is read on its node.
+  // Each project is read on its own node.
   "test/api/exports/estimate_test.ts": ["an estimate counts"],
   "test/jobs/build_org_export_test.ts": ["a job with since"],
   "test/system/export_round_trip_test.ts": ["an organization export that is imported"],

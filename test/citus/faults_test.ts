@@ -1,4 +1,4 @@
-/** Nodes that are silent, stopped or restarted, and shards that move, while projects are exported. */
+/** Exports while nodes are silent, stopped or restarted, and while shards move. */
 
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { findTrackerPlace } from "../../sql/tracker/tracker_shards.ts";
@@ -15,7 +15,7 @@ const cluster = new CitusCluster();
 beforeAll(() => cluster.serve());
 afterAll(() => cluster[Symbol.asyncDispose]());
 
-/** The time that the contract allows an export of a node that cannot be reached. */
+/** The contract's time limit for refusing an export whose node is unreachable, in milliseconds. */
 const ANSWER_MS = 10_000;
 
 type Exported = Pick<ExportProject, "person" | "project">;
@@ -27,13 +27,13 @@ async function openPair(): Promise<{ app: TestApp; first: ExportProject; second:
   return { app, first, second };
 }
 
-/** Creates a project of about 25 MB, whose export takes longer than what a test does during it. */
+/** Creates a project of about 25 MB. Its export takes longer than the steps of a test during the export. */
 async function makeLarge(app: TestApp): Promise<Exported & { worker: number }> {
   const made = await makeLargeProject(app, 25_000);
   return { ...made, worker: await workerOf(cluster, app, made.project.id) };
 }
 
-/** Exports that run on a worker, second connections included. */
+/** Counts the COPY statements that run on a worker, including those on second connections. */
 async function countCopies(app: TestApp, worker: number): Promise<number> {
   const [row] = await inDatabase(
     cluster.urls[worker + 1] ?? "",
@@ -52,7 +52,7 @@ async function statusAndTime(app: TestApp, exported: Exported): Promise<{ status
   return { status, ms: performance.now() - begun };
 }
 
-/** Moves a project to the other worker. Waits until Citus has removed what an earlier move left there. */
+/** Moves a project to the other worker, after Citus has cleaned up the earlier move. */
 async function moveProject(app: TestApp, projectId: string): Promise<void> {
   await waitFor(async () => {
     await app.db.admin`call citus_cleanup_orphaned_resources()`;
@@ -70,10 +70,10 @@ async function moveProject(app: TestApp, projectId: string): Promise<void> {
     )`;
 }
 
-test("exports of a silent node are refused within ten seconds, others are unaffected, and all work when it is back", async () => {
+test("exports from a silent node are refused within ten seconds, and other nodes' exports are unaffected", async () => {
   const { app, first, second } = await openPair();
   await using _app = app;
-  // Connections that are open already, and one that has to be opened.
+  // Opens connections to the node that goes silent. The exports below use an open connection, and then a new one.
   expect((await statusAndTime(app, first)).status).toBe(200);
   const [silent] = cluster.workers;
   silent?.freeze();
@@ -91,7 +91,7 @@ test("exports of a silent node are refused within ten seconds, others are unaffe
   await waitFor(async () => (await statusAndTime(app, first)).status === 200);
 });
 
-test("a node that goes silent in the middle breaks its exports and frees their resources", async () => {
+test("an export whose node goes silent fails and frees its resources", async () => {
   await using app = await openTestApp({ config: { exportStreamsMax: 1 } });
   const { worker, ...large } = await makeLarge(app);
   const response = await exportDataset(app, large, "issues");
@@ -112,7 +112,7 @@ test("a node that goes silent in the middle breaks its exports and frees their r
   await waitFor(async () => (await statusAndTime(app, large)).status === 200);
 });
 
-test("a node that is stopped and started again is used again, without a restart of the service", async () => {
+test("a restarted node is used again without a restart of the service", async () => {
   const { app, first, second } = await openPair();
   await using _app = app;
   const [stopped] = cluster.workers;
@@ -161,7 +161,7 @@ test("exports and jobs that run while their shards move are complete and correct
   expect(lines.split("\n").length).toBe(25_001);
 });
 
-test("a project that has moved is read on its new node", async () => {
+test("a moved project is read on its new node", async () => {
   const { app, first } = await openPair();
   await using _app = app;
   const before = await findTrackerPlace(app.db.sql, first.project.id);
@@ -173,7 +173,7 @@ test("a project that has moved is read on its new node", async () => {
   expect(metrics).toContain(`export_snapshots_total{database="node",node="${node}"} 1`);
 });
 
-test("an export that is read while the coordinator restarts is complete or cut off, and later ones are correct", async () => {
+test("an export is complete or cut off while the coordinator restarts, and later exports are correct", async () => {
   await using app = await openTestApp();
   const { worker: _, ...large } = await makeLarge(app);
   const query = `?as_of=${AFTER_ALL}`;
@@ -200,7 +200,7 @@ test("an export that is read while the coordinator restarts is complete or cut o
   expect(Buffer.compare(again, expected)).toBe(0);
 });
 
-test("a node can leave the cluster and another join it, without a restart of the service", async () => {
+test("nodes can leave and join the cluster without a restart of the service", async () => {
   const { app, first, second } = await openPair();
   await using _app = app;
   const { admin } = app.db;

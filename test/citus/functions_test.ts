@@ -1,6 +1,6 @@
 /**
- * The functions of distributed tracker tables: installed with them, replaced by upgrades, and gone when the tables move
- * back to one machine.
+ * The functions of distributed tracker tables. `tracker distribute` installs them, upgrades replace them, and they no
+ * longer use Citus when the tables are back on one machine.
  */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { openPool, type Sql } from "../../sql/connection/pool.ts";
@@ -18,7 +18,7 @@ afterAll(() => cluster[Symbol.asyncDispose]());
 
 const PROJECT = "00000000-0000-4000-8000-000000000000";
 
-/** Bodies of the functions of the tracker tables, by name. */
+/** Lists the functions of the tracker tables with their bodies, sorted by name. */
 function listBodies(sql: Sql) {
   return sql<{ name: string; body: string }[]>`
     select proname as name, prosrc as body
@@ -28,13 +28,13 @@ function listBodies(sql: Sql) {
     order by 1`;
 }
 
-/** The same on every server of the cluster, the coordinator's first. */
+/** Runs `listBodies` on every server of the cluster, the coordinator first. */
 function listEverywhere(url: string) {
   const name = new URL(url).pathname.slice(1);
   return Promise.all(cluster.urls.map((server) => inDatabase(server, name, (sql) => listBodies(sql))));
 }
 
-/** Writes a row at its time and changes it: it has one entry in the log of changes, with the time of its transaction. */
+/** Inserts a row at the transaction's time and updates it. Checks that the change log has one entry, for the update. */
 async function writeRow(sql: Sql): Promise<void> {
   const number = Math.ceil(Math.random() * 1e9);
   await sql`
@@ -46,7 +46,7 @@ async function writeRow(sql: Sql): Promise<void> {
   expect([...changes]).toEqual([{ kind: "row" }]);
 }
 
-/** Replaces the functions with those of the release that checked for Citus on each call. */
+/** Installs the functions of the release that checked for Citus on each call. */
 async function installOld({ owner }: TestDatabase, migrations: readonly Migration[]): Promise<void> {
   const [nodes, unregistered] = ["_tracker_tables__nodes", "__unregistered_coordinator"].map(
     (end) => migrations.find(({ name }) => name.endsWith(end))?.text ?? "",
@@ -55,7 +55,7 @@ async function installOld({ owner }: TestDatabase, migrations: readonly Migratio
     await owner.unsafe(text.replace(/^create function/, "create or replace function"));
 }
 
-test("migrate replaces the functions of a database that an older release has distributed", async () => {
+test("migrate replaces the functions of a database that an older release distributed", async () => {
   await using db = await openTestDatabase();
   const migrations = await readMigrations();
   const installed = await listEverywhere(db.ownerUrl);
@@ -71,7 +71,7 @@ test("migrate replaces the functions of a database that an older release has dis
   expect(await runJson(db.ownerUrl, ["tracker", "check"])).toMatchObject({ differences: [] });
 });
 
-test("a database that was migrated before it had Citus is distributed", async () => {
+test("a database that was migrated before Citus was installed can be distributed", async () => {
   const name = "late";
   for (const url of cluster.urls)
     await inDatabase(url, "postgres", (sql) => sql.unsafe(`create database ${name}`));
@@ -93,7 +93,7 @@ test("a database that was migrated before it had Citus is distributed", async ()
   });
 });
 
-/** The statements of docs/scaling.md that go back to one machine. */
+/** Reads the statements in docs/scaling.md that move the tables back to one machine. */
 async function readWayBack(): Promise<string[]> {
   const page = await Bun.file(new URL("../../docs/scaling.md", import.meta.url)).text();
   const [, section = ""] = page.split("### Go back\n");
@@ -101,7 +101,7 @@ async function readWayBack(): Promise<string[]> {
   return statements.trim().split(";\n");
 }
 
-test("a database that goes back to one machine gets its keys and functions back, and needs no Citus", async () => {
+test("a database moved back to one machine gets its keys and functions back, and needs no Citus", async () => {
   await using db = await openTestDatabase();
   const options = { url: db.url, applicationName: "test", max: 1, log: { warn() {} } as never };
   const nodes = await openNodes(db.sql, options);
@@ -124,7 +124,7 @@ test("a database that goes back to one machine gets its keys and functions back,
   await writeRow(db.sql);
 });
 
-test("a session that was open before the coordinator was registered is asked to reconnect", async () => {
+test("a session opened before the coordinator was registered is asked to reconnect", async () => {
   const [coordinator, ...workers] = cluster.urls.map((url) => new URL("/early", url));
   if (!coordinator) throw new Error("Cannot go on: there is no coordinator");
   for (const url of cluster.urls) {

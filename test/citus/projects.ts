@@ -1,15 +1,15 @@
-/** Projects on the nodes of a cluster. */
+/** Creates projects on the nodes of a cluster, and finds a project's node. */
 
 import { findTrackerPlace } from "../../sql/tracker/tracker_shards.ts";
 import { type ExportProject, makeExportProject } from "../helpers/exports/export_project.ts";
 import type { TestApp } from "../helpers/http/app.ts";
 
-/** URLs of the coordinator, then of the workers. */
+/** A cluster's URLs: the coordinator's, then the workers'. */
 interface Cluster {
   urls: readonly string[];
 }
 
-/** The worker that holds a project: its number in `cluster.workers`. */
+/** Returns the worker that stores a project, as an index of `cluster.workers`. */
 export async function workerOf(cluster: Cluster, app: TestApp, projectId: string): Promise<number> {
   const place = await findTrackerPlace(app.db.sql, projectId);
   const worker = cluster.urls
@@ -19,7 +19,7 @@ export async function workerOf(cluster: Cluster, app: TestApp, projectId: string
   return worker;
 }
 
-/** Makes a project with rows on each of the workers, in their order. */
+/** Creates one project with rows on each worker, in the order of the workers. */
 export async function makeProjectOnEach(cluster: Cluster, app: TestApp): Promise<ExportProject[]> {
   const projects: ExportProject[] = [];
   while (cluster.urls.slice(1).some((_, worker) => projects[worker] === undefined)) {

@@ -1,4 +1,4 @@
-/** The cutoff of exports on a cluster: what sessions of the coordinator do, and what they leave behind on nodes. */
+/** The export cutoff on a cluster: open sessions of the coordinator, and transactions that it leaves behind on nodes. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { openPool } from "../../sql/connection/pool.ts";
 import { postJob } from "../helpers/exports/export_job.ts";
@@ -20,7 +20,7 @@ async function openPair(): Promise<{ app: TestApp; first: ExportProject; second:
   const app = await openTestApp();
   const [first, second] = await makeProjectOnEach(cluster, app);
   if (!first || !second) throw new Error("Cannot go on: there are not two projects");
-  // Tests crash the coordinator, and servers of tests commit without waiting for the log.
+  // Test servers commit asynchronously, and these tests crash the coordinator. The checkpoint writes the rows to disk.
   await app.db.admin`checkpoint`;
   return { app, first, second };
 }
@@ -28,9 +28,9 @@ async function openPair(): Promise<{ app: TestApp; first: ExportProject; second:
 const insertRun = (projectId: string, number: number) =>
   `insert into runs (project_id, run_number, workflow_type, "timestamp") values ('${projectId}', ${number}, 'test', now())`;
 
-/** Kills a session of the coordinator, which ends all others too, and waits until it has recovered. */
+/** Kills a session of the coordinator, which ends all its other sessions, and waits for the crash recovery. */
 async function killSession({ db }: TestApp, pid: number): Promise<void> {
-  // A recovery replaces it. Until the coordinator has noticed the loss, it responds as before.
+  // Crash recovery starts a new checkpointer. Until the coordinator notices the crash, it still lists the old one.
   const findCheckpointer = async (): Promise<number | null> => {
     const [found] = await db.admin<{ pid: number }[]>`
       select pid from pg_stat_activity where backend_type = 'checkpointer'`;
@@ -50,7 +50,7 @@ async function runNumbers(app: TestApp, exported: ExportProject, query = ""): Pr
   return (await ndjsonRows(response)).map(({ runNumber }) => runNumber);
 }
 
-test("an open transaction of the coordinator holds the cutoff back, and its rows come after it", async () => {
+test("an open transaction of the coordinator holds back the cutoff, and its rows are later than the cutoff", async () => {
   const { app, first } = await openPair();
   await using _app = app;
   const writer = openPool(app.db.url, { applicationName: "tracker", max: 1 });
@@ -63,17 +63,17 @@ test("an open transaction of the coordinator holds the cutoff back, and its rows
   });
   await writer.end();
   expect(await runNumbers(app, first)).toContain(500);
-  // The same cutoff gives the same rows.
+  // The earlier cutoff still selects the same rows.
   expect(await runNumbers(app, first, `?as_of=${before}`)).not.toContain(500);
 });
 
-test("a silent node holds back the cutoff of no other node's projects", async () => {
+test("a silent node does not hold back the cutoff of other nodes' projects", async () => {
   const { app, second } = await openPair();
   await using _app = app;
   const [silent] = cluster.workers;
   silent?.freeze();
   try {
-    // Citus's own worker waits for the node, in a transaction.
+    // A background worker of Citus waits for the node in an open transaction.
     await waitFor(async () => {
       const waiting = await app.db.admin`
         select from pg_stat_activity
@@ -88,13 +88,13 @@ test("a silent node holds back the cutoff of no other node's projects", async ()
   }
 });
 
-test("a transaction that a coordinator has left prepared stops exports of its node, and jobs, until it is decided", async () => {
+test("a prepared transaction that a coordinator left behind stops jobs and exports of its node until it ends", async () => {
   const { app, first, second } = await openPair();
   await using _app = app;
   const worker = cluster.urls[1] ?? "";
   const [{ shard }] = await app.db.sql<[{ shard: string }]>`
     select shard from find_tracker_shards(${first.project.id}) where tracker_table = 'issues'`;
-  // As left behind by a coordinator that never comes back.
+  // Prepares a transaction like one left behind by a coordinator that never returns.
   await inDatabase(worker, databaseOf(app), (sql) =>
     sql.unsafe(
       `begin; set local citus.enable_manual_changes_to_shards = on; set local session_replication_role = replica;
@@ -114,7 +114,7 @@ test("a transaction that a coordinator has left prepared stops exports of its no
   expect((await exportDataset(app, first, "runs")).status).toBe(200);
 });
 
-test("a transaction that was left prepared and wrote no tracker row holds nothing back", async () => {
+test("a prepared transaction that wrote no tracker row holds nothing back", async () => {
   const { app, first, second } = await openPair();
   await using _app = app;
   const gid = `other_${databaseOf(app)}`;
@@ -137,7 +137,7 @@ test("a transaction that was left prepared and wrote no tracker row holds nothin
   expect(answers).toEqual([expect.arrayContaining([800]), expect.any(Array), 201]);
 });
 
-test("on a node that does not know its tables, every prepared transaction stops exports", async () => {
+test("on a node without Citus metadata, every prepared transaction stops exports", async () => {
   const { app, first } = await openPair();
   await using _app = app;
   const worker = cluster.urls[1] ?? "";
@@ -159,7 +159,7 @@ test("on a node that does not know its tables, every prepared transaction stops 
   expect(held.status).toBe(503);
 });
 
-test("a coordinator that is killed in the middle of a commit leaves no row before a cutoff that was handed out", async () => {
+test("a coordinator that is killed during a commit adds no row before a cutoff already returned", async () => {
   const { app, first, second } = await openPair();
   await using _app = app;
   const writer = openPool(app.db.url, { applicationName: "tracker", max: 1 });
@@ -170,7 +170,7 @@ test("a coordinator that is killed in the middle of a commit leaves no row befor
       [{ pid }] = await tx<[{ pid: number }]>`select pg_backend_pid() as pid`;
       await tx.unsafe(insertRun(first.project.id, 600));
       await tx.unsafe(insertRun(second.project.id, 600));
-      // The first node prepares; the second never answers.
+      // The first node prepares the transaction, and the second does not respond.
       frozen?.freeze();
     })
     .then(
@@ -186,14 +186,14 @@ test("a coordinator that is killed in the middle of a commit leaves no row befor
       );
       return prepared.length > 0;
     });
-    // The coordinator ends all its sessions, and recovers.
+    // This makes the coordinator end all its sessions and recover.
     process.kill(pid, "SIGKILL");
   } finally {
     frozen?.thaw();
   }
   expect(await committing).toBe("failed");
   await writer.end({ timeout: 1 });
-  // Whatever an export returns now, later exports with the same cutoff return again.
+  // Every cutoff that an export returns now must select the same rows later.
   const answers = new Map<string, unknown[]>();
   await waitFor(async () => {
     const response = await exportDataset(app, first, "runs").catch(() => null);
@@ -218,7 +218,7 @@ test("a coordinator that is killed in the middle of a commit leaves no row befor
   expect((await runNumbers(app, first)).includes(600)).toBe((await runNumbers(app, second)).includes(600));
 });
 
-test("a statement that runs on after its session on the coordinator is gone holds the cutoff back", async () => {
+test("a statement that outlives its session on the coordinator holds back the cutoff", async () => {
   const { app, first } = await openPair();
   await using _app = app;
   const worker = cluster.urls[1] ?? "";
@@ -249,7 +249,7 @@ test("a statement that runs on after its session on the coordinator is gone hold
       select from pg_stat_activity where query like '%INSERT INTO%runs%' and wait_event_type = 'Lock' and datname = current_database()`,
     );
   await waitFor(async () => (await onNode()).length === 1);
-  // Without notifying the node.
+  // Kills the session without notifying the node.
   const [{ pid }] = await app.db.admin<[{ pid: number }]>`
     select pid from pg_stat_activity where application_name = 'tracker' and datname = current_database()`;
   await killSession(app, pid);

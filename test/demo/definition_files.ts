@@ -11,7 +11,7 @@ const FOLDER = join(import.meta.dir, "definitions");
 const FIRST_VERSION = "First version";
 
 interface Variation {
-  /** The original document, without `.yaml`. */
+  /** The name of the original document, without `.yaml`. */
   from: string;
   changes: DefinitionChanges;
   changeSummary?: string;
@@ -20,7 +20,7 @@ interface Variation {
   deprecation?: NonNullable<DemoVersion["deprecation"]>;
 }
 
-/** Versions before the documents. */
+/** Versions older than the documents in `definitions/`. */
 const EARLIER: readonly Variation[] = [
   {
     from: "security-auditor.agent",
@@ -42,7 +42,7 @@ const EARLIER: readonly Variation[] = [
   },
 ];
 
-/** Versions after the documents. */
+/** Versions newer than the documents in `definitions/`. */
 const LATER: readonly Variation[] = [
   {
     from: "code-reviewer.agent",
@@ -101,7 +101,7 @@ const SUMMARIES: Readonly<Record<string, string>> = {
   "release-notes-writer.agent": "Reads the changes, not only their titles",
 };
 
-/** A fork in another organization. */
+/** The demo's fork, in another organization. */
 export const DEMO_FORK: DemoContent["fork"] = {
   orgSlug: "paper-lantern",
   source: { type: "agent", name: "code-reviewer", version: "1.0.0" },

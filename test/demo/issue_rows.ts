@@ -82,8 +82,8 @@ async function insertOccurrences(tx: Sql, plan: DemoProjectPlan): Promise<void> 
 }
 
 /**
- * Writes the histories, which end in the current status. Closed issues were open before; an observation starts as one; a
- * regression was completed and came back with a run; an undone change was a mistake.
+ * Writes status histories that end in the current status. A closed issue was open before, and an observation starts as
+ * an observation. A regression was completed and reopened by a run. An undone change closed the wrong issue.
  */
 async function insertStatusHistory(tx: Sql, plan: DemoProjectPlan): Promise<void> {
   await tx`
@@ -136,7 +136,10 @@ async function insertStatusHistory(tx: Sql, plan: DemoProjectPlan): Promise<void
     order by changed_at, i, step`;
 }
 
-/** Returns the id of a step in an issue's history, the same for every row that refers to it. */
+/**
+ * Returns SQL for the id of a step in an issue's history. It depends only on the project, the issue and the step, so
+ * other rows can refer to the step.
+ */
 function changeId(tx: Sql, { seed }: DemoProjectPlan, step: ReturnType<Sql>) {
   const m = tx`lpad(to_hex(${seed}::integer), 8, '0') || lpad(to_hex(i * 8 + ${step}), 24, '0')`;
   return tx`overlay(overlay(${m} placing '4' from 13) placing 'a' from 17)::uuid`;

@@ -1,4 +1,4 @@
-/** Makes the demo's bundle: fills a database with invented rows, the same every time, and exports them. */
+/** Makes the demo's bundle: fills a database with generated rows and exports them. Every run gives the same bundle. */
 import { writeFile } from "node:fs/promises";
 import { Uint8ArrayWriter, ZipWriter } from "@zip.js/zip.js";
 import type { DemoContent } from "../../api/admin/demo/demo_bundle.ts";
@@ -20,12 +20,12 @@ import { DEMO_ORGS, DEMO_PROJECTS, DEMO_USERS } from "./plan.ts";
 import { insertDemoRuns } from "./run_rows.ts";
 import { createDemoScaffold } from "./scaffold.ts";
 
-/** The time of the newest rows. Loading the demo moves all times, but not those within ids, which the README shows. */
+/** The time of the newest rows. Loading the demo shifts all times except those inside ids, because the README shows ids. */
 const MADE_AT = "2026-11-22T11:57:24.082Z";
 const VISIBILITY = toVisibility({ include_deleted: true, include_archived: true, include_superseded: true });
 const [OWNER] = DEMO_USERS;
 
-/** Writes the bundle. `sql` is an empty database; `scale` multiplies the issues, which are 20,000 at 1. */
+/** Writes the bundle to `path`. `sql` is an empty database. A `scale` of 1 gives 20,000 issues. */
 export async function makeDemoBundle(
   sql: Pool,
   { path, scale }: { path: string; scale: number },
@@ -61,7 +61,7 @@ export async function makeDemoBundle(
   await writeFile(path, await zip.close());
 }
 
-/** Every choice in the rows is derived from the project's place in the list and the row's number. */
+/** Creates the projects with their rows. All values are derived from the project's index and the row's number. */
 async function fillProjects(sql: Pool, scale: number): Promise<void> {
   const make = createFactory(sql);
   if (!OWNER) throw new Error("Cannot make the demo: it has no user");
@@ -71,7 +71,7 @@ async function fillProjects(sql: Pool, scale: number): Promise<void> {
     await make.project({ id: projectId, name, orgId: org.id, ownerId: OWNER.id });
     await sql.begin(async (tx) => {
       await allowBackfill(tx);
-      // Joins in memory keep the order of the issues, which is that of the indexes, so no sort is needed.
+      // With enough memory, joins keep the order of the issues. The indexes have the same order, so no sort is needed.
       await tx`set local work_mem = '64MB'`;
       const plan = { projectId, seed, issues: issues * scale, authorId: OWNER.id, now: MADE_AT };
       await createDemoScaffold(tx, plan);
@@ -83,7 +83,7 @@ async function fillProjects(sql: Pool, scale: number): Promise<void> {
 
 type Add = (name: string, content: AsyncIterable<Uint8Array>) => Promise<unknown>;
 
-/** Adds the files of all projects, hidden rows included, and returns their entries for the manifest. */
+/** Adds the files of all projects, including hidden rows, and returns the manifest's entries for the projects. */
 async function addProjects(sql: Pool, add: Add): Promise<ManifestProject[]> {
   const snapshot = await openExportSnapshot(sql, { control: sql, signal: new AbortController().signal });
   const projects: ManifestProject[] = [];

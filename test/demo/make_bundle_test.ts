@@ -8,7 +8,7 @@ import { SMALL_DEMO_FILE } from "../helpers/demo.ts";
 import { openTestDatabase } from "../helpers/postgres/database.ts";
 import { makeDemoBundle } from "./make_bundle.ts";
 
-/** Returns SHA-256 by name of entry. */
+/** Returns the SHA-256 of each entry of a ZIP file, by the entry's name. */
 async function digestEntries(path: string): Promise<Record<string, string>> {
   const digests: Record<string, string> = {};
   for (const [name, entry] of await openZipFile(path)) {
@@ -31,6 +31,6 @@ test.each([
   await rm(folder, { recursive: true });
 });
 
-test("the demo stays below 4 MB: every version of it is in every clone", async () => {
+test("the demo stays below 4 MB, because every clone of the repository contains every version of it", async () => {
   expect((await stat(DEMO_FILE)).size).toBeLessThan(4_000_000);
 });

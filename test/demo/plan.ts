@@ -4,7 +4,7 @@ import type { PlatformRole } from "../../shared/vocabulary.ts";
 
 type DemoUser = DemoContent["users"][number];
 
-/** Ids are the same in every demo, so that links and examples keep working. */
+/** Prefixes of the ids, which are the same in every demo so that links and examples keep working. */
 const USER_IDS = "5f0c6d0e-3f5b-4c57-9a54-0f2d8f0f7c1";
 const PROJECT_IDS = "b4d1c7a2-6e08-4f39-8c55-1d7e90a3f26";
 
@@ -18,7 +18,7 @@ function user(digit: number, role: string, name: string, platformRole: PlatformR
   };
 }
 
-/** One user per role; the outsider belongs to no organization. The publisher is in the examples of the API's document. */
+/** One user per role. The outsider belongs to no organization. The publisher appears in the OpenAPI examples. */
 export const DEMO_USERS: readonly DemoUser[] = [
   user(0, "owner", "Olivia Ferreira"),
   user(2, "admin", "Adam Nakamura"),
@@ -39,7 +39,10 @@ function project(digit: number, orgSlug: string, name: string, issues: number): 
   return { id: `${PROJECT_IDS}${digit}`, orgSlug, name, issues };
 }
 
-/** 20,000 issues. The largest project comes first, because it takes longest and two are loaded at a time. */
+/**
+ * The demo's projects, with 20,000 issues in total. The largest is first, because two projects load at a time and it
+ * takes longest.
+ */
 export const DEMO_PROJECTS: readonly DemoProject[] = [
   project(0, "demo", "Checkout Service", 6000),
   project(1, "demo", "Mobile App", 4500),

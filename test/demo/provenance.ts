@@ -16,7 +16,7 @@ const BY_HAND: DemoProvenance = {
   ],
 };
 
-/** By document, without `.yaml`; all others were written by hand. */
+/** Provenance by document name, without `.yaml`. All other documents were written by hand. */
 const PROVENANCE: Readonly<Record<string, DemoProvenance>> = {
   "code-reviewer.agent": {
     authorshipType: "collaborative",

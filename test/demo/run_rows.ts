@@ -12,7 +12,7 @@ export async function insertDemoRuns(tx: Sql, plan: DemoProjectPlan): Promise<vo
   await insertRecords(tx, plan);
 }
 
-/** Writes runs. Counts match their occurrences; a report lists a dozen new findings. */
+/** Writes runs. A run's counts match its occurrences, and its report lists a dozen new findings. */
 async function insertRuns(tx: Sql, plan: DemoProjectPlan): Promise<void> {
   await tx`
     insert into runs (
@@ -59,7 +59,7 @@ async function insertRuns(tx: Sql, plan: DemoProjectPlan): Promise<void> {
     order by r.k`;
 }
 
-/** Writes the decision of every agent in a run as a snapshot and a matching summary. */
+/** Creates the decision of every agent in a run, for the snapshots and summaries. */
 async function createVerdicts(tx: Sql, plan: DemoProjectPlan): Promise<void> {
   await tx`
     create temporary table demo_verdicts on commit drop as
@@ -102,7 +102,7 @@ async function insertSnapshots(tx: Sql, plan: DemoProjectPlan): Promise<void> {
     order by k, n`;
 }
 
-/** Gives every tenth run an earlier summary that was superseded. */
+/** Writes the summaries. In every tenth run, one agent also has an earlier, superseded summary. */
 async function insertSummaries(tx: Sql, plan: DemoProjectPlan): Promise<void> {
   await tx`
     insert into analysis_summaries (
@@ -137,7 +137,7 @@ async function insertSummaries(tx: Sql, plan: DemoProjectPlan): Promise<void> {
     order by v.k, v.n, s.attempt desc`;
 }
 
-/** Writes six records per run, one to three kilobytes each: evidence that agents kept. */
+/** Writes six analysis records per run, each with one to three kilobytes of evidence. */
 async function insertRecords(tx: Sql, plan: DemoProjectPlan): Promise<void> {
   await tx`
     insert into analysis_records (

@@ -1,7 +1,7 @@
 /**
  * Fills the temporary tables for the demo rows of one project: runs, agents, findings and issues. Every choice is derived
- * from a hash of the row's ordinal, so the same plan gives the same rows. Ids of the many rows end in that ordinal, not in
- * random digits, which would be a fifth of the bundle.
+ * from a hash of the row's ordinal, so the same plan gives the same rows. Ids in large tables end in the row's ordinal
+ * instead of random digits, which would take up a fifth of the bundle.
  */
 
 import type { Sql } from "../../sql/connection/pool.ts";
@@ -9,13 +9,13 @@ import { DEMO_AGENTS, DEMO_FINDINGS, DEMO_THINGS, DEMO_VERBS, DEMO_WORKFLOWS } f
 
 export interface DemoProjectPlan {
   projectId: string;
-  /** Distinguishes projects: the start of every hash. */
+  /** The seed of every hash, different for each project. */
   seed: number;
   /** Number of issues. */
   issues: number;
-  /** The author of the rows. */
+  /** The user id of the rows' author. */
   authorId: string;
-  /** ISO 8601; no row is later. */
+  /** The latest time of any row, in ISO 8601. */
   now: string;
 }
 
@@ -23,7 +23,7 @@ const AGENTS_PER_PROJECT = 4;
 const ISSUES_PER_RUN = 100;
 const DAYS = 180;
 
-/** Creates the temporary tables of one project for the current transaction. Call inside a transaction. */
+/** Creates the temporary tables of one project. They are dropped when the transaction ends. */
 export async function createDemoScaffold(tx: Sql, plan: DemoProjectPlan): Promise<void> {
   await createAgents(tx, plan);
   await createFindings(tx);
@@ -57,7 +57,7 @@ async function createFindings(tx: Sql): Promise<void> {
         description text)`;
 }
 
-/** Creates runs, spread evenly over the last months; `k` numbers them from 1. The oldest 5 % are archived. */
+/** Creates runs, spread evenly over the last `DAYS` days; `k` numbers them from 1. The oldest 5 % are archived. */
 async function createRuns(tx: Sql, plan: DemoProjectPlan): Promise<void> {
   const runs = Math.max(2, Math.ceil(plan.issues / ISSUES_PER_RUN));
   await tx`
@@ -81,8 +81,8 @@ async function createRuns(tx: Sql, plan: DemoProjectPlan): Promise<void> {
 }
 
 /**
- * Creates issues in the order they were found, `ISSUES_PER_RUN` per run. `first` to `last` are the runs that saw an issue.
- * Old issues are mostly closed.
+ * Creates issues in the order they were found, `ISSUES_PER_RUN` per run. `first` and `last` are the first and last run that
+ * saw an issue. Most old issues are closed.
  */
 async function createIssues(tx: Sql, plan: DemoProjectPlan): Promise<void> {
   await tx`

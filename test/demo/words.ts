@@ -9,7 +9,7 @@ export interface DemoAgent {
   decisions: readonly [string, string, string];
 }
 
-/** Every project has four of these, so that projects differ. */
+/** The demo's agents. Each project has four of them, and projects differ in their agents. */
 export const DEMO_AGENTS: readonly DemoAgent[] = [
   {
     name: "code-reviewer",
@@ -70,7 +70,7 @@ export const DEMO_AGENTS: readonly DemoAgent[] = [
 ];
 
 export interface DemoFinding {
-  /** `%s` stands for the function it was found in. */
+  /** The finding's title; `%s` stands for the function with the finding. */
   title: string;
   code: string;
   domain: "STR" | "SEM" | "PRA" | "EPI";
@@ -276,7 +276,7 @@ export const DEMO_VERBS: readonly string[] = [
   "sync",
 ];
 
-/** What the demo's programs are about: folder and thing. */
+/** Folders and nouns for the file paths and function names in findings. */
 export const DEMO_THINGS: readonly (readonly [folder: string, thing: string])[] = [
   ["billing", "Invoice"],
   ["billing", "Refund"],
@@ -306,7 +306,7 @@ export const DEMO_THINGS: readonly (readonly [folder: string, thing: string])[] 
 
 export const DEMO_WORKFLOWS: readonly string[] = ["pull-request-review", "nightly-audit", "release-check"];
 
-/** Notes by type; a resolution is written only on issues that were closed. */
+/** Notes by type. Only closed issues have a resolution. */
 export const DEMO_NOTES: Readonly<Record<"context" | "blocker" | "resolution", readonly string[]>> = {
   context: [
     "Seen by a customer last week as well; the ticket has a recording.",

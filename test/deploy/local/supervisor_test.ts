@@ -1,4 +1,4 @@
-/** How child processes are stopped: politely if possible, in order, and in any case. */
+/** Stopping child processes: newest first, and with SIGKILL if SIGTERM does not end them. */
 import { expect, test } from "bun:test";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -9,7 +9,7 @@ import { waitFor } from "../../helpers/wait_for.ts";
 
 const NEVER = new AbortController().signal;
 
-/** A shell that runs `onTerm` on SIGTERM; its output goes to `lines`. Returned once its trap is set. */
+/** Starts a shell that runs `onTerm` on SIGTERM and writes its output to `lines`. Returns once the trap is set. */
 async function spawnShell(
   supervisor: Supervisor,
   onTerm: string,
@@ -30,7 +30,7 @@ async function spawnShell(
   return child;
 }
 
-test("stop() waits for a child that ends politely, and passes on its last lines", async () => {
+test("stop() waits for a child that exits on SIGTERM, and passes on its last lines", async () => {
   await using supervisor = openSupervisor({ force: NEVER });
   const lines: string[] = [];
   const child = await spawnShell(supervisor, "echo bye; exit 3", lines);
@@ -40,7 +40,7 @@ test("stop() waits for a child that ends politely, and passes on its last lines"
   await child.stop();
 });
 
-test("stop() waits for output that arrives after the end of the child", async () => {
+test("stop() waits for output that arrives after the child has exited", async () => {
   await using supervisor = openSupervisor({ force: NEVER });
   const lines: string[] = [];
   const child = await spawnShell(supervisor, "(sleep 0.05; echo late) & exit 0", lines);
@@ -70,7 +70,7 @@ test("stop() kills a child that does not exit in time", async () => {
   expect(await child.exited).toEqual({ code: null, signal: "SIGKILL" });
 });
 
-test("stop() stops waiting once it is forced", async () => {
+test("stop() stops waiting when it is forced", async () => {
   const force = new AbortController();
   await using supervisor = openSupervisor({ force: force.signal });
   const lines: string[] = [];
@@ -82,7 +82,7 @@ test("stop() stops waiting once it is forced", async () => {
   expect(await child.exited).toEqual({ code: null, signal: "SIGKILL" });
 });
 
-test("a supervisor stops its children newest first, and starts no new ones", async () => {
+test("a disposed supervisor stops its children, newest first, and starts no new ones", async () => {
   const lines: string[] = [];
   const supervisor = openSupervisor({ force: NEVER });
   await spawnShell(supervisor, "echo older; exit 0", lines);
@@ -93,7 +93,7 @@ test("a supervisor stops its children newest first, and starts no new ones", asy
   await expect(supervisor.spawn(late)).rejects.toThrow("Cannot run late: everything is being stopped");
 });
 
-test("a program that does not exist is named", async () => {
+test("the error for a missing program names the program", async () => {
   await using supervisor = openSupervisor({ force: NEVER });
   const absent = {
     name: "absent",
@@ -106,14 +106,14 @@ test("a program that does not exist is named", async () => {
   await expect(supervisor.spawn(absent)).rejects.toThrow("Cannot run absent: ");
 });
 
-test("a program whose log cannot be opened is named", async () => {
+test("the error for a log that cannot be opened names the program", async () => {
   await using supervisor = openSupervisor({ force: NEVER });
   const program = { name: "loud", command: "/bin/true", args: [], cwd: "/", env: {} };
   const spawned = supervisor.spawn({ ...program, output: { logPath: "/dev/null/loud.log" } });
   await expect(spawned).rejects.toThrow(/^Cannot run loud: .*\/dev\/null/);
 });
 
-test("a child that asks for it stops when its parent is killed, and its last lines are in its log", async () => {
+test("a child with STOP_ON_STDIN_END stops when its parent is killed, and its last lines are in its log", async () => {
   const folder = await mkdtemp(join(tmpdir(), "ulr-supervisor-"));
   const at = (path: string) => JSON.stringify(new URL(`../../../${path}`, import.meta.url).pathname);
   const child = `

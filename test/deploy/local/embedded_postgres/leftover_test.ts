@@ -1,4 +1,4 @@
-/** The embedded PostgreSQL on a directory whose server was killed, or outlived a killed start. */
+/** Starting the embedded PostgreSQL in a directory whose server was killed or still runs. */
 import { expect, test } from "bun:test";
 import {
   chmodSync,
@@ -31,10 +31,10 @@ function openUnforcedSupervisor(): Supervisor {
   return openSupervisor({ force: new AbortController().signal });
 }
 
-/** A zombie of the account that owns `path`, with a parent that never collects it. */
+/** Creates a zombie process of the account that owns `path`. Its parent never reaps it. */
 async function makeZombie(path: string): Promise<{ pid: number; parent: Bun.Subprocess }> {
   const { uid, gid } = statSync(path);
-  // The child ends with its input, when the shell, which would collect it, has become another program.
+  // The child exits when its stdin closes. By then, `exec` has replaced the shell, which would reap the child, with `sleep`.
   const parent = Bun.spawn(["/bin/sh", "-c", "exec 3<&0; cat <&3 & echo $!; exec sleep 300 3<&-"], {
     uid,
     gid,
@@ -48,7 +48,7 @@ async function makeZombie(path: string): Promise<{ pid: number; parent: Bun.Subp
   return { pid, parent };
 }
 
-test("startEmbeddedPostgres() starts where the server was killed and its process id belongs to a zombie", async () => {
+test("startEmbeddedPostgres() starts after a kill even if the server's process id now belongs to a zombie", async () => {
   using directory = makeDataDirectory();
   await using supervisor = openUnforcedSupervisor();
   const killed = await start(supervisor, directory.path);
@@ -57,7 +57,7 @@ test("startEmbeddedPostgres() starts where the server was killed and its process
   const path = realpathSync(join(directory.path, "postgres"));
   const zombie = await makeZombie(path);
   try {
-    // PostgreSQL decides by kill(2), which treats a zombie as a process.
+    // PostgreSQL checks the process id with kill(2), which succeeds for a zombie.
     expect([parentOf(zombie.pid), commandLineOf(zombie.pid)]).toEqual([zombie.parent.pid, null]);
     const file = join(path, "postmaster.pid");
     writeFileSync(file, readFileSync(file, "utf8").replace(/^\d+/, String(zombie.pid)));
@@ -68,7 +68,7 @@ test("startEmbeddedPostgres() starts where the server was killed and its process
   }
 });
 
-test("startEmbeddedPostgres() replaces a server that still runs there", async () => {
+test("startEmbeddedPostgres() replaces a server that still runs in the directory", async () => {
   using directory = makeDataDirectory();
   await using first = openUnforcedSupervisor();
   const left = await start(first, directory.path);
@@ -79,7 +79,7 @@ test("startEmbeddedPostgres() replaces a server that still runs there", async ()
   expect(identifyProcess(left.pid)).toBeNull();
 });
 
-test("startEmbeddedPostgres() starts where a server ends by itself just before it would be stopped", async () => {
+test("startEmbeddedPostgres() starts if the old server exits by itself just before it would be stopped", async () => {
   using directory = makeDataDirectory();
   await using first = openUnforcedSupervisor();
   const left = await start(first, directory.path);
@@ -112,13 +112,13 @@ function countReadBytes(): number {
   return Number(/^rchar: (\d+)/m.exec(readFileSync("/proc/self/io", "utf8"))?.[1]);
 }
 
-test("startEmbeddedPostgres() puts a large log aside without reading it", async () => {
+test("startEmbeddedPostgres() renames a large log without reading it", async () => {
   using directory = makeDataDirectory();
   const logPath = join(directory.path, "logs", "postgres.log");
   const size = 512 * 1024 * 1024;
   mkdirSync(dirname(logPath), { recursive: true });
   writeFileSync(logPath, "");
-  // Without blocks on the disk.
+  // A sparse file, without blocks on the disk.
   truncateSync(logPath, size);
   const before = countReadBytes();
   await using supervisor = openUnforcedSupervisor();
@@ -137,7 +137,7 @@ test("startEmbeddedPostgres() accepts a folder with shell characters in its name
   expect(server.pid).toBeGreaterThan(0);
 });
 
-test("startEmbeddedPostgres() makes a cluster with new passwords where one was deleted", async () => {
+test("startEmbeddedPostgres() replaces a deleted cluster with a new one that has new passwords", async () => {
   using directory = makeDataDirectory();
   await using supervisor = openUnforcedSupervisor();
   const deleted = await start(supervisor, directory.path);

@@ -1,4 +1,4 @@
-/** Starts that are refused before anything is created: a line for each reason, exit code 1. */
+/** Starts that fail before they create anything. Each reason is one line, and the exit code is 1. */
 import { expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { createServer } from "node:net";
@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { openTestDatabase } from "../../../helpers/postgres/database.ts";
 import { makeDataDirectory, startStack } from "../../../helpers/process/stack.ts";
 
-test("a port that is taken is reported in one line that names it", async () => {
+test("a port in use is reported in one line that names the port", async () => {
   using directory = makeDataDirectory();
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -24,7 +24,7 @@ test("a port that is taken is reported in one line that names it", async () => {
   }
 });
 
-test("all wrong variables are named, without their values", async () => {
+test("all invalid variables are named without their values", async () => {
   using directory = makeDataDirectory();
   const stack = await startStack(directory.path, {
     PORT: "99999",
@@ -38,7 +38,7 @@ test("all wrong variables are named, without their values", async () => {
   expect(existsSync(directory.path)).toBe(false);
 });
 
-test("an address past a pooler is refused when there is no pooler, but a database of our own", async () => {
+test("DATABASE_DIRECT_URL is refused if the start uses an embedded database", async () => {
   using directory = makeDataDirectory();
   const stack = await startStack(directory.path, { DATABASE_DIRECT_URL: "postgres://u:secret@h/d" });
   expect(await stack.exited).toBe(1);
@@ -61,7 +61,7 @@ test("a DATA_DIR that cannot be created is reported in one line", async () => {
   expect(stack.stderr().trimEnd().split("\n")).toHaveLength(1);
 });
 
-test("a DATABASE_URL is used instead of an embedded database, and no other one with its data directory", async () => {
+test("DATABASE_URL replaces the embedded database, and its data directory accepts no other database", async () => {
   using directory = makeDataDirectory();
   await using db = await openTestDatabase();
   await (async () => {
@@ -70,7 +70,7 @@ test("a DATABASE_URL is used instead of an embedded database, and no other one w
     expect(existsSync(join(directory.path, "postgres"))).toBe(false);
     expect([...(await db.sql`select count(*) > 0 as found from users`)]).toEqual([{ found: true }]);
   })();
-  // It would replace the credentials, and its job runner would leave the exports of the other database alone.
+  // An embedded database would replace the credentials, and its job runner would never sweep the other database's exports.
   const { host, pathname } = new URL(db.url);
   const stack = await startStack(directory.path);
   expect(await stack.exited).toBe(1);
