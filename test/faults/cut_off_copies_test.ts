@@ -1,7 +1,4 @@
-/**
- * Every way to leave an export in the middle of a COPY: no session stays in its transaction, and no connection is
- * lost.
- */
+/** Interruptions of an export during a COPY. Every session ends its transaction, and no connection is lost. */
 import { expect, test } from "bun:test";
 import type { ArtifactStore } from "../../shared/artifacts/store.ts";
 import { streamZip, type ZipEntry } from "../../shared/exports/zip_stream.ts";
@@ -28,32 +25,32 @@ import {
 import { openTestRunner, type TestRunner } from "../helpers/process/job_runner.ts";
 import { waitFor } from "../helpers/wait_for.ts";
 
-/** More than a build buffers before its store. */
+/** More than a build buffers between its COPY and its store, in MiB. */
 const BUILD_MIB = 16;
-/** More than two row groups of Parquet and the socket buffers on both sides. */
+/** More than two row groups of Parquet and the socket buffers on both sides, in MiB. */
 const NOISE_MIB = 56;
-/** The time limit of a build in minutes: enough to be in the middle of its COPY. */
+/** The time limit of a build in minutes. It expires during the build's COPY. */
 const SHORT_BUILD_MINUTES = 0.05;
 
 type Content = Parameters<ArtifactStore["write"]>[1];
-/** Called in the middle of a build, after its first chunk was stored. */
+/** Called during a build, after its first chunk was stored. */
 type InTheMiddle = (given: { content: Content; runner: TestRunner }) => Promise<void>;
 
 interface End {
   act: InTheMiddle;
   config?: Partial<Config>;
-  /** The expected state of the job. */
+  /** The job's expected state after the interruption. */
   job: object;
 }
 
-/** A reference, so that the waiting promise is not garbage-collected. */
+/** Keeps a reference to the pending promise, which would otherwise be garbage-collected. */
 const silence = Promise.withResolvers<void>();
 const hang: InTheMiddle = () => silence.promise;
 const LEFT = { status: "queued", attempt: 0 };
 const FAILED_ONCE = { status: "queued", attempt: 1 };
 const TIMED_OUT = { status: "failed", errorCode: "BUILD_TIMEOUT" };
 
-/** Builds a file that is larger than all buffers, interrupted by `end`. */
+/** Builds a file that is larger than all buffers, and interrupts the build with `end`. */
 async function buildCutOff(end: End): Promise<void> {
   await using app = await openTestApp();
   const person = await app.make.person();
@@ -101,20 +98,20 @@ test("a build whose store stops accepting data ends its COPY", () =>
     job: FAILED_ONCE,
   }));
 
-test("a build that takes too long ends its COPY", () =>
+test("a build that exceeds its time limit ends its COPY", () =>
   buildCutOff({
     async act({ content }) {
-      // One chunk a second: it is interrupted long before the last.
+      // One chunk a second. The build times out long before the last chunk.
       for (const _ of Array(8)) await Promise.all([content.next(), Bun.sleep(1000)]);
     },
     config: { exportBuildTimeoutMinutes: SHORT_BUILD_MINUTES },
     job: TIMED_OUT,
   }));
 
-test("a build whose store is silent ends its COPY when it has taken too long", () =>
+test("a build whose store is silent ends its COPY at the build's time limit", () =>
   buildCutOff({ act: hang, config: { exportBuildTimeoutMinutes: SHORT_BUILD_MINUTES }, job: TIMED_OUT }));
 
-test("a build whose store is silent ends its COPY when the runner has to stop", () =>
+test("a build whose store is silent ends its COPY when the runner must stop", () =>
   buildCutOff({
     act(given) {
       given.runner.leave();
@@ -123,7 +120,7 @@ test("a build whose store is silent ends its COPY when the runner has to stop", 
     job: LEFT,
   }));
 
-test("a build whose bucket goes away ends its COPY", async () => {
+test("a build whose bucket becomes unreachable ends its COPY", async () => {
   await using s3 = await startS3Server();
   await buildCutOff({
     act: () => s3.kill(),
@@ -132,7 +129,7 @@ test("a build whose bucket goes away ends its COPY", async () => {
   });
 });
 
-test("a build whose bucket falls silent ends its COPY when it has taken too long", async () => {
+test("a build whose bucket falls silent ends its COPY at the build's time limit", async () => {
   await using s3 = await startS3Server();
   await using proxy = await openSlowProxy(s3.config.s3.endpoint);
   const s3Config = { ...s3.config.s3, endpoint: proxy.origin };
@@ -145,7 +142,7 @@ test("a build whose bucket falls silent ends its COPY when it has taken too long
   });
 });
 
-test("a ZIP that fails by itself ends the COPY it reads before its snapshot is closed", async () => {
+test("a ZIP stream that fails ends its current COPY before its snapshot is closed", async () => {
   await using db = await openTestDatabase();
   const pool = openPool(db.url, { applicationName: EXPORT_APPLICATION, max: 1, readOnly: true });
   const signal = new AbortController().signal;
@@ -182,7 +179,7 @@ const FORMS: readonly (readonly [path: string, headers: Readonly<Record<string, 
   ["bundle?format=parquet", {}],
 ];
 
-test("readers that disconnect in the middle of any file end its COPY, and all connections are returned", async () => {
+test("a reader that disconnects during any file ends its COPY, and all connections return to the pool", async () => {
   await using server = await openListeningApp({ config: { exportStreamsMax: 2 } });
   const { app, origin } = server;
   const { person, project } = await makeWideProject(app);

@@ -1,4 +1,4 @@
-/** PostgreSQL's disk is full: writes fail for a while, reads and exports continue. */
+/** PostgreSQL's disk is full: writes fail until it has space again, and reads and exports continue. */
 import { expect, test } from "bun:test";
 import { chownSync, mkdirSync, statSync } from "node:fs";
 import { join } from "node:path";
@@ -9,7 +9,7 @@ import { openTestDatabase, type TestDatabase } from "../helpers/postgres/databas
 import { OwnServer } from "../helpers/postgres/own_server.ts";
 import { mountSmallDisk, type SmallDisk } from "../helpers/process/small_disk.ts";
 
-/** Moves the rows of a table, without its indexes, to a small disk. */
+/** Moves the rows of a table, but not its indexes, to a small disk. */
 async function moveTo(
   disk: SmallDisk,
   { table, server, db }: { table: string; server: OwnServer; db: TestDatabase },
@@ -22,7 +22,7 @@ async function moveTo(
   await db.admin.unsafe(`alter table ${table} set tablespace small`);
 }
 
-test("writes are 503 with Retry-After while PostgreSQL is out of space, and reads and exports continue", async () => {
+test("writes get a 503 with Retry-After while PostgreSQL is out of space, and reads and exports continue", async () => {
   await using disk = mountSmallDisk(16);
   await using server = new OwnServer();
   const url = await server.start();
@@ -39,7 +39,7 @@ test("writes are 503 with Retry-After while PostgreSQL is out of space, and read
   expect((await create("first")).status).toBe(201);
   disk.fill();
   let refused: Response | null = null;
-  // Until the table's allocated pages are full.
+  // Writes succeed until the table's allocated pages are full.
   for (let n = 0; n < 200 && refused === null; n += 1) {
     const response = await create(`agent-${n}`);
     if (response.status !== 201) refused = response;
@@ -55,7 +55,7 @@ test("writes are 503 with Retry-After while PostgreSQL is out of space, and read
   expect((await create("last")).status).toBe(201);
 });
 
-test("GET /events keeps serving what it has shown before, and the rest once there is space", async () => {
+test("GET /events serves known events on a full disk, and all others once there is space again", async () => {
   await using disk = mountSmallDisk(16);
   await using server = new OwnServer();
   const url = await server.start();
@@ -67,7 +67,7 @@ test("GET /events keeps serving what it has shown before, and the rest once ther
   expect(await countEvents()).toBe(1);
   await moveTo(disk, { table: "events", server, db: app.db });
   disk.fill();
-  // Until the table's allocated pages are full, so that no event has room for its position.
+  // Fills the table's allocated pages, so that no event has room for its position.
   let copies = 0;
   const copy = () =>
     app.db.sql`

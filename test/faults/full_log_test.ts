@@ -1,4 +1,4 @@
-/** A full disk for the log ends no process: lost lines are counted, and the count is logged once there is space. */
+/** A full log disk stops no process. Lost lines are counted, and the count is logged once there is space again. */
 import { expect, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -12,7 +12,7 @@ test("an API whose log disk is full serves requests, counts lost lines, and logs
   await using disk = mountSmallDisk(1);
   const path = join(disk.directory, "api.log");
   const env = { DATABASE_URL: db.url, DATA_DIR: disk.directory, PORT: "0", METRICS_PORT: "0" };
-  // The redirection of a shell.
+  // A shell redirects the log to the file.
   await using api = spawnService("api", env, ["bash", "-c", 'exec "$@" >"$0"', path]);
   const readLines = () => readFileSync(path, { encoding: "utf8", flag: "a+" }).split("\n").slice(0, -1);
   const findPort = (message: string) =>
@@ -34,7 +34,7 @@ test("an API whose log disk is full serves requests, counts lost lines, and logs
   const recovered = await waitFor(() => readLines().find((line) => line.includes("log.lines_dropped")));
   expect(JSON.parse(recovered).lines).toBeGreaterThanOrEqual(before);
   expect(JSON.parse(recovered).lines).toBe(await countLost());
-  // Only the line that was being written when space ran out can be truncated.
+  // Only the line that was being written when the disk became full may be truncated.
   const broken = readLines().filter((line) => {
     try {
       return typeof JSON.parse(line) !== "object";
@@ -47,12 +47,12 @@ test("an API whose log disk is full serves requests, counts lost lines, and logs
   expect(await api.exited).toBe(0);
 });
 
-test("a process whose log has lost its reader keeps running", async () => {
+test("a process keeps running after the reader of its log has exited", async () => {
   await using db = await openTestDatabase();
   await using disk = mountSmallDisk(1);
   const env = { DATABASE_URL: db.url, DATA_DIR: disk.directory, PORT: "0" };
   const path = join(disk.directory, "first-lines");
-  // The reader reads the first lines and exits.
+  // The reader exits after the first lines.
   const script =
     'exec "$@" > >(while read -r line; do echo "$line" >>"$0"; [[ $line == *listening* ]] && exit; done)';
   await using api = spawnService("api", env, ["bash", "-c", script, path]);

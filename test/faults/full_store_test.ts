@@ -1,4 +1,4 @@
-/** An artifact directory without space: the job says so, leaves no file, and the next one succeeds. */
+/** A full artifact directory: the job reports it and leaves no file, and the next job succeeds. */
 import { expect, test } from "bun:test";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { readdir, rm } from "node:fs/promises";
@@ -16,21 +16,21 @@ import { openTestRunner } from "../helpers/process/job_runner.ts";
 import { startRunner } from "../helpers/process/runner_process.ts";
 import { waitFor } from "../helpers/wait_for.ts";
 
-/** Interrupts a COPY in the middle: of its 30 MB, the driver buffers only a few. */
+/** About 30 MB, of which the driver buffers only a few, so that the full disk interrupts the COPY. */
 const ISSUES = 30_000;
-/** Enough for the export, but not beside the existing files. */
+/** Enough space for the export, but not in addition to the obstacle. */
 const DISK_MIB = 16;
 const OBSTACLE = "obstacle";
 
 interface SmallDisk extends AsyncDisposable {
   directory: string;
-  /** Works on the queue with this store. */
+  /** Starts a job runner that uses this store. */
   startRunner(app: TestApp, options: { smtpUrl: string; patienceMinutes: number }): Promise<AsyncDisposable>;
-  /** Frees space. */
+  /** Frees enough space for the export. */
   free(): Promise<void>;
 }
 
-/** A real file system with almost no space left; null if this machine cannot mount one. */
+/** Mounts a real file system with almost no free space. Returns null if this machine cannot mount one. */
 function mountSmallDisk(directory: string): SmallDisk | null {
   const mount = Bun.spawnSync(["mount", "-t", "tmpfs", "-o", `size=${DISK_MIB}m`, "tmpfs", directory]);
   if (mount.exitCode !== 0) return null;
@@ -53,7 +53,7 @@ function mountSmallDisk(directory: string): SmallDisk | null {
   };
 }
 
-/** For machines that cannot mount: the real store behind a quota. */
+/** Limits the real store with a quota, for machines that cannot mount a file system. */
 function limitStore(directory: string): SmallDisk {
   let quotaBytes = 2 ** 20;
   async function* limited(content: AsyncGenerator<Uint8Array, void, void>) {
@@ -114,12 +114,12 @@ async function openFullDisk(patienceMinutes: number) {
   };
 }
 
-test("without waiting, a full disk fails the job with ARTIFACT_STORAGE_FAILED; with free space the next job is built", async () => {
+test("without patience, a full disk fails the job with ARTIFACT_STORAGE_FAILED, and a later job succeeds", async () => {
   await using place = await openFullDisk(0);
   const { app, disk, person, show } = place;
   const { id } = await jobOf(await postJob(app, person));
   await waitFor(async () => {
-    // The pauses between attempts belong to the queue.
+    // Makes the next attempt due.
     await app.db.sql`update pgboss.job set start_after = now() where id = ${id} and state = 'retry'`;
     return (await show(id)).status === "failed";
   });
@@ -134,7 +134,7 @@ test("without waiting, a full disk fails the job with ARTIFACT_STORAGE_FAILED; w
   expect(await place.listTroubles()).toEqual([]);
 });
 
-test("a build on a full disk waits for the storage and leaves nothing behind; with free space it finishes by itself", async () => {
+test("a build on a full disk waits for the storage, leaves no file, and finishes once there is space", async () => {
   await using place = await openFullDisk(60);
   const { app, disk, person, show } = place;
   const { id } = await jobOf(await postJob(app, person));

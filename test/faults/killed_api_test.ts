@@ -1,4 +1,4 @@
-/** A killed API process: a download resumes at another one, and a write happened completely or not at all. */
+/** A killed API process: downloads resume at another process, and writes are applied completely or not at all. */
 import { expect, test } from "bun:test";
 import { createHash } from "node:crypto";
 import { agentYaml, ask, createAgent } from "../helpers/definitions/definitions.ts";
@@ -15,10 +15,10 @@ import { openTestRunner } from "../helpers/process/job_runner.ts";
 import { waitFor } from "../helpers/wait_for.ts";
 
 const NOISE_MIB = 24;
-/** More than two row groups and the socket buffers on both sides. */
+/** More than two row groups and the socket buffers on both sides, in MiB. */
 const PARQUET_MIB = 56;
 
-test("a download cut off when its API process died resumes at another, and both parts make up the file", async () => {
+test("a download cut off by a killed API process resumes at another process, and both parts make up the file", async () => {
   await using app = await openTestApp();
   const { person, projects } = await makeHeavyOrg(app, 1);
   for (const project of projects.slice(0, 1)) await addNoise(app.db, project, NOISE_MIB);
@@ -57,7 +57,7 @@ test("a download cut off when its API process died resumes at another, and both 
   expect(await listTroubles({ db: app.db, dataDir, mailServer })).toEqual([]);
 });
 
-test("an export cut off when its API process died is unreadable in every format, and leaves no session behind", async () => {
+test("an export cut off by a killed API process is unreadable in every format and leaves no session", async () => {
   await using app = await openTestApp();
   const { person, project } = await makeExportProject(app);
   await addNoise(app.db, project, PARQUET_MIB);
@@ -80,13 +80,13 @@ test("an export cut off when its API process died is unreadable in every format,
   for (const download of begun) {
     const { status, isWhole, body } = await download.readOn();
     expect([status, isWhole, body.subarray(-4).toString("latin1") === "PAR1"]).toEqual([200, false, false]);
-    // The end of a ZIP's directory.
+    // The end of central directory record of a ZIP.
     expect(body.subarray(-64).includes("PK\x05\x06")).toBe(false);
   }
   await untilNoneIsOpen(app.db);
 });
 
-test("a batch cut off when its API process died has stored nothing, and can be sent again", async () => {
+test("a batch cut off by a killed API process stores nothing and can be sent again", async () => {
   await using app = await openTestApp();
   const person = await app.make.person();
   await createAgent(app, person, { name: "z" });

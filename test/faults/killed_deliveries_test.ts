@@ -10,10 +10,10 @@ import { randomNumbers } from "../helpers/random_numbers.ts";
 import { waitFor } from "../helpers/wait_for.ts";
 
 const NETWORKS = "127.0.0.0/8";
-/** The log shows the last 100. */
+/** The delivery log returns the last 100 deliveries. */
 const EVENTS = 99;
 const DEATHS = 6;
-/** Longer than a delivery, so that runners die before, during and after one. */
+/** Longer than a delivery, so that runners are killed before, during and after a delivery. */
 const MAX_LIFE_MS = 20;
 const SEED = 20_261_122;
 
@@ -25,21 +25,21 @@ async function openPlace() {
   return { app, owner, env, [Symbol.asyncDispose]: () => app[Symbol.asyncDispose]() };
 }
 
-/** Adds events of the organization; returns the ids of their jobs. */
+/** Adds export events to the organization, and returns the ids of their jobs. */
 async function addEvents({ db }: TestApp, { org }: Person, count: number): Promise<string[]> {
   const ids = Array.from({ length: count }, () => crypto.randomUUID());
   for (const id of ids) await insertExportEvent(db.sql, { id, orgId: org.id, status: "ready" });
   return ids;
 }
 
-/** Ends the minute for which a dead runner has claimed a webhook. */
+/** Expires the claims of killed runners. A claim lasts a minute. */
 async function endClaims({ db }: TestApp): Promise<void> {
   await db.sql`update webhooks set due_at = now() - interval '1 second' where due_at is not null`;
 }
 
 const jobsOf = ({ received }: WebhookReceiver) => received.map(({ event }) => event.data["jobId"]);
 
-test("an event whose runner was killed between the receiver's 2xx and the record of it is resent with the same id", async () => {
+test("an event is resent with the same id if its runner is killed before recording the receiver's 2xx", async () => {
   await using place = await openPlace();
   const { app, owner, env } = place;
   await using receiver = await openWebhookReceiver();
@@ -56,7 +56,7 @@ test("an event whose runner was killed between the receiver's 2xx and the record
     await using runner = await startRunner(env);
     await requested.promise;
     const killed = Promise.withResolvers<void>();
-    // The record of the delivery waits for this lock, so the runner already has the 2xx when it dies.
+    // Recording the delivery waits for this lock, so the runner has already received the 204 when it is killed.
     const holding = app.db.sql.begin(async (tx) => {
       await tx`select from webhooks where id = ${id} for update`;
       locked.resolve();
@@ -90,13 +90,13 @@ test("an event whose runner was killed between the receiver's 2xx and the record
   expect(again).toEqual(first as never);
   const delivered = { status: "delivered", attempts: 1, responseStatus: 204, error: null };
   const log = await listDeliveries(app, owner, id);
-  // Newest first.
+  // The log lists the newest delivery first.
   expect(log).toMatchObject([delivered, delivered]);
   expect(log.map((delivery) => delivery.id)).toEqual([other?.id ?? "", first?.id ?? ""]);
   expect(receiver.forged).toBe(0);
 });
 
-test("events of runners that are killed between and during deliveries all arrive, first in their order", async () => {
+test("all events of runners killed between and during deliveries arrive, in their original order", async () => {
   await using place = await openPlace();
   const { app, owner, env } = place;
   await using receiver = await openWebhookReceiver();
@@ -107,7 +107,7 @@ test("events of runners that are killed between and during deliveries all arrive
     const before = receiver.received.length;
     await using runner = await startRunner(env);
     await waitFor(() => receiver.received.length > before);
-    // The only fixed wait, because the moment of death is what this test varies.
+    // The only fixed wait, because the time of the kill is what this test varies.
     await Bun.sleep(random() * MAX_LIFE_MS);
     runner.kill("SIGKILL");
     await runner.exited;

@@ -1,4 +1,4 @@
-/** A runner killed after the mail server got the mail and before it responded. */
+/** A runner killed after the mail server has received the mail and before the server responds. */
 import { expect, test } from "bun:test";
 import { shortenHeartbeats } from "../helpers/exports/aftermath.ts";
 import { getJob, jobOf, listMismatches, postJob } from "../helpers/exports/export_job.ts";
@@ -8,7 +8,7 @@ import { jobOfMail, openMailServer, type ReceivedMail } from "../helpers/network
 import { startRunner } from "../helpers/process/runner_process.ts";
 import { waitFor } from "../helpers/wait_for.ts";
 
-test("a mail whose runner was killed before the server responded is sent by another runner, as the same mail", async () => {
+test("another runner resends the same mail if a runner is killed before the mail server responds", async () => {
   await using app = await openTestApp();
   await shortenHeartbeats(app.db, 6);
   const held: ReceivedMail[] = [];

@@ -12,7 +12,7 @@ import { startRunner } from "../helpers/process/runner_process.ts";
 import { randomNumbers } from "../helpers/random_numbers.ts";
 import { waitFor } from "../helpers/wait_for.ts";
 
-/** The soak kills runners at any moment, again and again. */
+/** The soak test repeats such kills many times, at random moments. */
 const DEATHS = 8;
 const RUNS_A_PROJECT = 6;
 const SEED = 20_261_121;
@@ -38,13 +38,13 @@ async function stateOf(app: TestApp, id: string): Promise<JobState> {
   return job;
 }
 
-/** Queues the export of a new organization; returns the job's id. */
+/** Creates an organization, queues its export and returns the job's id. */
 async function queueHeavy(app: TestApp): Promise<string> {
   const { person } = await makeHeavyOrg(app, RUNS_A_PROJECT);
   return (await jobOf(await postJob(app, person))).id;
 }
 
-/** The duration of a ready job's build; null if it is not ready. */
+/** Returns the build time of a ready job in milliseconds; null if the job is not ready. */
 async function timeOfBuild(app: TestApp, id: string): Promise<number | null> {
   const [row] = await app.db.sql<{ tookMs: number }[]>`
     select extract(epoch from ready_at - started_at)::float8 * 1000 as took_ms
@@ -53,7 +53,10 @@ async function timeOfBuild(app: TestApp, id: string): Promise<number | null> {
   return row?.tookMs ?? null;
 }
 
-/** The shorter one of two undisturbed builds, each the first of its process: on a busy machine, one may take too long. */
+/**
+ * Returns the shorter time of two undisturbed builds, because one may be slow on a busy machine. Each build is the
+ * first of its process.
+ */
 async function timeBuild(app: TestApp, env: Env): Promise<number> {
   const times: number[] = [];
   while (times.length < 2) {
@@ -64,12 +67,12 @@ async function timeBuild(app: TestApp, env: Env): Promise<number> {
   return Math.min(...times);
 }
 
-/** Starts a runner, which begins the one queued job, and kills it `lifeMs` later. Returns the job at that moment. */
+/** Queues a job, starts a runner and kills it `lifeMs` after it has begun the job. Returns the job's state after the kill. */
 async function dieBuilding(app: TestApp, env: Env, lifeMs: number): Promise<JobState> {
   const id = await queueHeavy(app);
   await using runner = await startRunner(env);
   await waitFor(async () => (await stateOf(app, id)).attempt === 1);
-  // The only fixed wait, because the moment of death is what this test varies.
+  // The only fixed wait, because the time of the kill is what this test varies.
   await Bun.sleep(lifeMs);
   runner.kill("SIGKILL");
   await runner.exited;
@@ -77,21 +80,21 @@ async function dieBuilding(app: TestApp, env: Env, lifeMs: number): Promise<JobS
   return stateOf(app, id);
 }
 
-test("builds whose runners are killed, at eight moments, are all finished by others, and none that was ready is built again", async () => {
+test("other runners finish the builds of runners killed at eight stages, and no ready job is built again", async () => {
   await using app = await openTestApp();
   await shortenHeartbeats(app.db, 6);
   const { databaseUrl, dataDir } = app.deps.config;
   await using mailServer = await openMailServer();
   const env = { DATABASE_URL: databaseUrl, DATA_DIR: dataDir, SMTP_URL: mailServer.url };
-  // Without a mail server, because a runner killed right after sending causes a second mail.
+  // No mail server, because a runner killed right after sending a mail would cause a second mail.
   const mortal = { ...env, SMTP_URL: "smtp://127.0.0.1:1" };
   let buildMs = await timeBuild(app, mortal);
   const random = randomNumbers(SEED);
   const dead: JobState[] = [];
   const isEnough = () => dead.filter(({ status }) => status === "running").length > DEATHS / 2;
-  // If the machine has become faster since the builds were timed, builds end before their deaths: then all moments again.
+  // If builds finish before the kills because the machine has become faster, all kill times are repeated.
   for (let death = 0; death < DEATHS || (!isEnough() && death < 3 * DEATHS); death += 1) {
-    // One death in each eighth of a build, and in a tenth more for the work after the last byte.
+    // One kill in each eighth of a build. A tenth is added for the work after the last byte.
     const job = await dieBuilding(app, mortal, (((death % DEATHS) + random()) / DEATHS) * buildMs * 1.1);
     dead.push(job);
     buildMs = Math.min(buildMs, (await timeOfBuild(app, job.id)) ?? buildMs);

@@ -1,4 +1,4 @@
-/** A runner that gets SIGTERM in the middle of a build that cannot finish in time. */
+/** A runner that receives SIGTERM during a build that cannot finish in time. */
 import { expect, test } from "bun:test";
 import { listTroubles } from "../helpers/exports/aftermath.ts";
 import { getJob, jobOf, listMismatches, postJob } from "../helpers/exports/export_job.ts";
@@ -9,7 +9,7 @@ import { openMailServer } from "../helpers/network/mail_server.ts";
 import { startRunner } from "../helpers/process/runner_process.ts";
 import { waitFor } from "../helpers/wait_for.ts";
 
-test("a build cut off by SIGTERM goes back to the queue, uncounted, and another runner finishes it", async () => {
+test("a build cut off by SIGTERM returns to the queue without a counted attempt, and another runner finishes it", async () => {
   await using app = await openTestApp();
   const { databaseUrl, dataDir } = app.deps.config;
   await using mailServer = await openMailServer();

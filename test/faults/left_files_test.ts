@@ -1,4 +1,4 @@
-/** Files of killed runners: the next attempt or a punctual sweep deletes them. */
+/** Files that killed runners left behind: the next attempt or a sweep deletes them. */
 import { expect, test } from "bun:test";
 import { rename } from "node:fs/promises";
 import { join } from "node:path";
@@ -17,19 +17,19 @@ import { openSlowProxy } from "../helpers/network/slow_proxy.ts";
 import { startRunner } from "../helpers/process/runner_process.ts";
 import { waitFor } from "../helpers/wait_for.ts";
 
-/** No scheduled sweep: only those at the start of a runner. */
+/** No scheduled sweep runs during the test, only the sweep at the start of a runner. */
 const NO_CLOCK = { EXPORT_SWEEP_CRON: "0 0 1 1 *" };
-/** More than two parts of an upload. */
+/** More than two parts of an upload, in MiB. */
 const NOISE_MIB = 24;
 
 /**
- * Kills a runner in the middle of a build, after part of its file was stored, and lets another runner build the job
- * again. Returns the names in the store and the name of the job's file.
+ * Kills a runner after it has stored part of a build's file, and lets another runner repeat the build. Returns the
+ * names in the store and the name of the job's file.
  */
 async function listAfterDeath(storage: {
   config?: Partial<Config>;
   env?: Record<string, string>;
-  /** The first runner's file. */
+  /** Additional variables of the first runner, which slow down its upload. */
   slowEnv?: Record<string, string>;
 }) {
   await using app = await openTestApp(storage.config ? { config: storage.config } : {});
@@ -59,12 +59,12 @@ async function listAfterDeath(storage: {
   return { left: await names(), artifactKey: row?.artifactKey ?? "" };
 }
 
-test("the part of a file that a killed runner left is gone when the next attempt is ready", async () => {
+test("the partial file of a killed runner is deleted by the time the next attempt is ready", async () => {
   const { left, artifactKey } = await listAfterDeath({});
   expect(left).toEqual([artifactKey]);
 });
 
-test("the upload that a killed runner did not complete is gone when the next attempt is ready", async () => {
+test("the incomplete upload of a killed runner is gone by the time the next attempt is ready", async () => {
   await using s3 = await startS3Server();
   await using proxy = await openSlowProxy(s3.config.s3.endpoint, { pauseMs: 20 });
   const { left, artifactKey } = await listAfterDeath({
@@ -74,7 +74,7 @@ test("the upload that a killed runner did not complete is gone when the next att
   expect(left).toEqual([artifactKey]);
 });
 
-test("a sweep whose runner was killed in the middle runs again at once, not at its next scheduled time", async () => {
+test("a sweep whose runner was killed runs again immediately, not at its next scheduled time", async () => {
   await using app = await openTestApp();
   const { config } = app.deps;
   const env = { ...NO_CLOCK, DATABASE_URL: config.databaseUrl, DATA_DIR: config.dataDir };
@@ -88,7 +88,7 @@ test("a sweep whose runner was killed in the middle runs again at once, not at i
   await app.db.owner.begin(async (tx) => {
     await tx`lock table audit_log in exclusive mode`;
     await using runner = await startRunner(env);
-    // The sweep deletes the file first; then it waits for the lock.
+    // The sweep deletes the file before it waits for the lock.
     await waitFor(async () => (await storedFiles(app)).length === 0);
     runner.kill("SIGKILL");
     await runner.exited;

@@ -1,4 +1,4 @@
-/** A table that an operator has locked: requests for it are refused, and all others are served in the meantime. */
+/** A table that an operator has locked: requests for it get a 503, and all others are served. */
 import { expect, test } from "bun:test";
 import { makeVersion } from "../helpers/definitions/definition_list.ts";
 import { openTestDatabase } from "../helpers/postgres/database.ts";
@@ -10,7 +10,7 @@ import { waitFor } from "../helpers/wait_for.ts";
 /** More requests than connections, so that all connections wait for the lock. */
 const REQUESTS = 6;
 
-test("requests for a locked table get a 503, and all others a 200 although the lock stays", async () => {
+test("requests for a locked table get a 503, and all others get a 200 while the lock is held", async () => {
   await using db = await openTestDatabase();
   const { key, org, user } = await createFactory(db.sql).person();
   await makeVersion(db.sql, { orgId: org.id, authorId: user.id, name: "reviewer" });

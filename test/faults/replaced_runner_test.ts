@@ -1,4 +1,4 @@
-/** A runner killed in the middle of a build, with production heartbeats: how soon another one replaces it. */
+/** A runner killed during a build, with production heartbeats: the time until another runner replaces it. */
 import { expect, test } from "bun:test";
 import { listTroubles } from "../helpers/exports/aftermath.ts";
 import { getJob, jobOf, postJob } from "../helpers/exports/export_job.ts";
@@ -9,10 +9,10 @@ import { openMailServer } from "../helpers/network/mail_server.ts";
 import { startRunner } from "../helpers/process/runner_process.ts";
 import { waitFor } from "../helpers/wait_for.ts";
 
-/** Issue 3: the limit for taking over a dead builder's job. */
+/** Issue 3: the time limit for taking over the job of a killed runner. */
 const TAKEN_UP_MS = 60_000;
 
-test("a runner killed in the middle of a build is replaced by another within a minute", async () => {
+test("another runner takes over the build of a killed runner within a minute", async () => {
   await using app = await openTestApp({ config: { rateLimitUserPerMinute: 1_000_000 } });
   await using mailServer = await openMailServer();
   const { databaseUrl, dataDir } = app.deps.config;

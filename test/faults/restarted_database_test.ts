@@ -1,4 +1,4 @@
-/** PostgreSQL is restarted during a build and several downloads. */
+/** PostgreSQL is restarted during a build and two downloads. */
 import { expect, test } from "bun:test";
 import { createHash } from "node:crypto";
 import { join } from "node:path";
@@ -15,7 +15,7 @@ import { startRunner } from "../helpers/process/runner_process.ts";
 import { waitFor } from "../helpers/wait_for.ts";
 
 const NOISE_MIB = 24;
-/** Enough for a build of a second or two. */
+/** Enough rows for a build of one or two seconds. */
 const RUNS_A_PROJECT = 120;
 
 async function waitUntilReady(api: ApiProcess, key: string, id: string) {
@@ -31,7 +31,7 @@ async function isBuilding(db: TestDatabase, id: string): Promise<boolean> {
   return row?.isBuilding ?? false;
 }
 
-test("without its database, the service finishes what does not need it, aborts what does, and recovers by itself", async () => {
+test("without its database, the service finishes a file download, aborts an export, and recovers by itself", async () => {
   await using server = new OwnServer();
   await using db = await openTestDatabase(await server.start());
   await shortenHeartbeats(db, 6);

@@ -1,4 +1,4 @@
-/** A database that accepts connections and statements and no longer responds, as behind a cut cable. */
+/** A database that accepts connections and statements but does not respond, as after a network failure. */
 import { expect, test } from "bun:test";
 import type { Pool, Sql } from "../../sql/connection/pool.ts";
 import { openSlowProxy } from "../helpers/network/slow_proxy.ts";
@@ -7,10 +7,10 @@ import { createFactory } from "../helpers/postgres/factory.ts";
 import { startApi } from "../helpers/process/api_process.ts";
 import { waitFor } from "../helpers/wait_for.ts";
 
-/** More requests than connections: one request gets a connection, a write holds the other, and the rest wait. */
+/** More requests than connections. A write holds one of the two connections, one request gets the other, and the rest wait. */
 const REQUESTS = 12;
 
-/** Blocks all writes of keys until it is disposed of. */
+/** Blocks all writes to API keys until the returned object is disposed of. */
 async function lockKeys(sql: Pool): Promise<AsyncDisposable> {
   const locked = Promise.withResolvers<void>();
   const released = Promise.withResolvers<void>();
@@ -35,7 +35,7 @@ async function isWriteWaiting(sql: Sql): Promise<boolean> {
   return waiting.length > 0;
 }
 
-test("requests to a database that has gone silent get a 503, including those that wait for a connection", async () => {
+test("requests get a 503 when the database falls silent, including requests that wait for a connection", async () => {
   await using db = await openTestDatabase();
   await using proxy = await openSlowProxy(db.url);
   const make = createFactory(db.sql);
@@ -67,6 +67,6 @@ test("requests to a database that has gone silent get a 503, including those tha
     },
   ]);
   expect((await api.request("/health/live")).status).toBe(200);
-  // Data in memory is still served.
+  // The API still serves cached data.
   expect((await askForModels()).status).toBe(200);
 });

@@ -1,4 +1,4 @@
-/** Storage or database fails in the middle of a build: the job waits, no matter what dies in the meantime. */
+/** Storage or database fails during a build: the job waits, even if its runner is killed in the meantime. */
 import { expect, test } from "bun:test";
 import { shortenHeartbeats } from "../helpers/exports/aftermath.ts";
 import { downloadJob, getJob, jobOf, listMismatches, postJob, unzip } from "../helpers/exports/export_job.ts";
@@ -11,14 +11,14 @@ import { startRunner } from "../helpers/process/runner_process.ts";
 import type { ServiceProcess } from "../helpers/process/service_process.ts";
 import { waitFor } from "../helpers/wait_for.ts";
 
-/** Starts a runner, and runs `act` while its build is stopped in the middle. */
+/** Starts a runner, blocks its build in the middle, runs `act` and unblocks the build. */
 async function startStopped(
   app: TestApp,
   env: Readonly<Record<string, string>>,
   act: () => Promise<void>,
 ): Promise<ServiceProcess> {
   return await app.db.owner.begin(async (tx) => {
-    // Before the start: a quick runner would already have read the table.
+    // Locks the table before the start, because a fast runner could read it first.
     await tx`lock table analysis_records in access exclusive mode`;
     const runner = await startRunner(env);
     await waitFor(async () => (await listWaiting(app.db.sql, "analysis_records")).length > 0);
@@ -27,7 +27,7 @@ async function startStopped(
   });
 }
 
-test("a build waits for a bucket that is down, and another runner finishes it if the first one dies", async () => {
+test("a build waits for an unreachable bucket, and another runner finishes it if the first is killed", async () => {
   await using s3 = await startS3Server();
   await using app = await openTestApp({ config: s3.config });
   const env = { ...s3.env, DATABASE_URL: app.deps.config.databaseUrl, DATA_DIR: app.deps.config.dataDir };
@@ -52,7 +52,7 @@ test("a build waits for a bucket that is down, and another runner finishes it if
   expect(await listMismatches(app)).toEqual([]);
 });
 
-test("a build whose database runs out of space waits until there is some, even to record that it is waiting", async () => {
+test("a build waits for space in the database, and records that it is waiting only once there is space", async () => {
   await using app = await openTestApp();
   await shortenHeartbeats(app.db, 10);
   const env = { DATABASE_URL: app.deps.config.databaseUrl, DATA_DIR: app.deps.config.dataDir };

@@ -1,22 +1,22 @@
-/** Fills the tracker tables of a database with as many rows as a load test needs (docs/scaling.md). */
+/** Fills a database's tracker tables with rows for a load test (docs/scaling.md). */
 import { openPool } from "../../sql/connection/pool.ts";
 import { allowBackfill } from "../../sql/tracker/tracker_tables.ts";
 import { fillProject, ROWS_AN_ISSUE } from "../bench/bench_data.ts";
 import { createFactory } from "../helpers/postgres/factory.ts";
 
 export interface GenerateOptions {
-  /** A migrated database: a role that may write tracker rows, projects and organizations. */
+  /** The URL of a migrated database. Its role may write tracker rows, projects and organizations. */
   url: string;
   projects: number;
-  /** In all eight datasets of all projects together; approximate. */
+  /** The approximate number of rows in all projects and datasets together. */
   rows: number;
   connections: number;
   onProgress: (text: string) => void;
 }
 
 /**
- * Creates an organization with projects of equal size, each in its own transaction. Existing rows stay. Returns the
- * organization's slug and a key of its owner.
+ * Creates an organization with projects of equal size, each in its own transaction. Existing rows are not changed.
+ * Returns the organization's slug and an API key of its owner.
  */
 export async function generateRows(options: GenerateOptions): Promise<{ slug: string; key: string }> {
   const { url, projects, rows, connections, onProgress } = options;

@@ -3,7 +3,7 @@ import { exportDataset } from "../helpers/exports/export_project.ts";
 import { openTestApp } from "../helpers/http/app.ts";
 import { generateRows } from "./generate_rows.ts";
 
-test("generateRows() creates projects of about this many rows, which its key can export", async () => {
+test("generateRows() creates about as many rows as requested and a key that can export them", async () => {
   await using app = await openTestApp();
   const said: string[] = [];
   const { slug, key } = await generateRows({

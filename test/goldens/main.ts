@@ -1,4 +1,4 @@
-/** Entry point of `bun run goldens`: writes the rendered files that translation is compared with. Read the difference. */
+/** Entry point of `bun run goldens`: writes the golden files that renderings are compared with. Review the diff. */
 
 import { join } from "node:path";
 import { TRANSLATOR_VERSION } from "../../shared/definitions/translate/translate.ts";

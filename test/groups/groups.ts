@@ -1,5 +1,5 @@
 /**
- * Groups of tests that need programs of the system; all other tests need only the packages of the lockfile. Imports
+ * Groups of tests that need system programs. All other tests need only the packages in the lockfile. This file imports
  * no package.
  */
 import { existsSync } from "node:fs";
@@ -9,12 +9,12 @@ import { findFault, PROGRAMS, type ProgramName } from "./programs.ts";
 
 export interface TestGroup {
   name: string;
-  /** Patterns of its test files, from the repository's root. */
+  /** Glob patterns of the group's test files, relative to the repository's root. */
   files: readonly string[];
   programs: readonly ProgramName[];
-  /** A folder with its own package.json, for packages that nothing else needs. */
+  /** A folder with its own package.json, for packages that only this group needs. */
   folder?: string;
-  /** Returns what else is missing, and Debian's package for it; null if nothing is. */
+  /** Returns another missing requirement with its Debian package; null if all are met. */
   findLack?: () => Lack | null;
 }
 
@@ -25,7 +25,7 @@ interface Lack {
 
 const ROOT = join(import.meta.dir, "../..");
 
-/** The folder of the server that Citus is built for, on Debian. */
+/** Debian's program folder of the PostgreSQL version that Citus is built for. */
 export const CITUS_BIN_DIRECTORY = "/usr/lib/postgresql/15/bin";
 
 export const TEST_GROUPS: readonly TestGroup[] = [
@@ -92,7 +92,7 @@ export const TEST_GROUPS: readonly TestGroup[] = [
   },
 ];
 
-/** Only root can create network namespaces and mount file systems. */
+/** Root is required to create network namespaces and mount file systems. */
 function findMissingRoot(): Lack | null {
   return process.getuid?.() === 0 ? null : { fault: "root" };
 }
@@ -104,15 +104,15 @@ function findMissingPyYaml(): Lack | null {
   return hasPyYaml ? null : { fault: "PyYAML", package: "python3-yaml" };
 }
 
-/** A group that cannot run here, and why. */
+/** A group that cannot run on this machine, with the reasons. */
 export interface MissingGroup extends TestGroup {
-  /** What is missing, wrong or too old. */
+  /** Requirements that are missing, wrong or too old. */
   faults: readonly string[];
-  /** Debian packages that provide it. */
+  /** Debian packages that provide the missing requirements. */
   packages: readonly string[];
 }
 
-/** Lists the groups that cannot run with these variables. */
+/** Lists the groups that cannot run with these environment variables. */
 export function listMissingGroups(env: NodeJS.ProcessEnv): MissingGroup[] {
   return TEST_GROUPS.flatMap((group) => {
     const wrong = group.programs.flatMap((name): Lack[] => {

@@ -1,11 +1,11 @@
-/** Installs what tests need: npm packages, and programs on Debian and Ubuntu. */
+/** Installs the tests' requirements: npm packages, and programs on Debian and Ubuntu. */
 import { existsSync } from "node:fs";
 import type { Command } from "../../deploy/local/bootstrap.ts";
 import { openSupervisor } from "../../deploy/local/supervisor.ts";
 import { untilAborted } from "../../shared/process/with_timeout.ts";
 import type { MissingGroup } from "./groups.ts";
 
-/** Installs what the groups lack, and reports it. Throws if that is impossible. */
+/** Installs the missing requirements of the groups and reports each step. Throws if a requirement cannot be installed. */
 export async function installPackages(command: Command, missing: readonly MissingGroup[]): Promise<void> {
   for (const { folder } of missing) {
     if (folder === undefined) continue;

@@ -1,4 +1,4 @@
-/** Which packages are installed. Imports none. */
+/** Checks which packages are installed. Imports none of them. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 
@@ -10,18 +10,21 @@ interface PackageJson {
 
 function readPackageJson(folder: string): PackageJson | null {
   try {
-    // Written by package managers, or by us.
+    // The file is written by a package manager or by us, so it is not validated.
     return JSON.parse(readFileSync(join(folder, "package.json"), "utf8")) as PackageJson;
   } catch {
     return null;
   }
 }
 
-/** True if the packages of this folder are those of its package.json, in the same versions, as after a `git pull`. */
+/**
+ * Returns whether the installed packages of this folder have the versions in its package.json. They may differ after a
+ * `git pull`.
+ */
 export function isInstalled(folder: string): boolean {
   const { dependencies, devDependencies } = readPackageJson(folder) ?? {};
   return Object.entries({ ...dependencies, ...devDependencies }).every(([name, wanted]) => {
-    // A package under another name: `npm:typescript@5.9.3`.
+    // An aliased package, such as `npm:typescript@5.9.3`.
     const version = wanted.startsWith("npm:") ? wanted.slice(wanted.lastIndexOf("@") + 1) : wanted;
     return readPackageJson(join(folder, "node_modules", name))?.version === version;
   });

@@ -1,26 +1,26 @@
-/** The programs of the system that tests run: their location and version. */
+/** The system programs that tests run: their paths and versions. */
 import { existsSync } from "node:fs";
 
 export interface Program {
-  /** Names to look for in `PATH`; the first one found counts. */
+  /** File names to look for in `PATH`. The first one found is used. */
   names: readonly [string, ...string[]];
-  /** An environment variable that may have its path. */
+  /** An environment variable that may contain the program's path. */
   variable?: string;
-  /** Arguments that print its version, and the pattern of the version. */
+  /** The arguments that print the program's version, and the pattern of the version in the output. */
   version: { args: readonly string[]; pattern: RegExp };
   /** The oldest accepted version. */
   atLeast?: string;
-  /** Its package in Debian and Ubuntu. */
+  /** The program's package in Debian and Ubuntu. */
   package: string;
 }
 
 const DASHED = ["--version"];
 
-/** By its common name. */
+/** The programs by their common names. */
 export const PROGRAMS = {
   "7-Zip": { names: ["7z"], version: { args: [], pattern: /7-Zip.*? ([\d.]+)/ }, package: "p7zip-full" },
   Chromium: {
-    // The first is the same engine without windows: tests take half the processor time.
+    // The headless shell is the same engine without windows. With it, tests take half the processor time.
     names: ["chromium-headless-shell", "chromium", "chromium-browser", "google-chrome"],
     variable: "CHROMIUM_PATH",
     version: { args: DASHED, pattern: /Chrom\S* ([\d.]+)/ },
@@ -29,13 +29,13 @@ export const PROGRAMS = {
   curl: {
     names: ["curl"],
     version: { args: DASHED, pattern: /^curl ([\d.]+)/ },
-    // --fail-with-body, in docs/ci.md.
+    // docs/ci.md uses --fail-with-body.
     atLeast: "7.76.0",
     package: "curl",
   },
   git: { names: ["git"], version: { args: DASHED, pattern: /git version ([\d.]+)/ }, package: "git" },
   iproute2: { names: ["ip"], version: { args: ["-V"], pattern: /iproute2-([\d.]+)/ }, package: "iproute2" },
-  // Since version 11 it runs source files.
+  // Java runs source files since version 11.
   Java: {
     names: ["java"],
     version: { args: DASHED, pattern: /(?:openjdk|java) ([\d.]+)/ },
@@ -69,7 +69,7 @@ export const PROGRAMS = {
   Python: {
     names: ["python3"],
     version: { args: DASHED, pattern: /^Python ([\d.]+)/ },
-    // Required by docs/cost.md.
+    // The program in docs/cost.md requires this version.
     atLeast: "3.9",
     package: "python3",
   },
@@ -83,7 +83,10 @@ export const PROGRAMS = {
 
 export type ProgramName = keyof typeof PROGRAMS;
 
-/** The path of a program: the one in its variable, otherwise the first in `PATH`; null if there is none. */
+/**
+ * Returns a program's path: the value of its variable if set, otherwise the first match in `PATH`; null if it does not
+ * exist.
+ */
 export function findProgram(name: ProgramName, env: NodeJS.ProcessEnv = process.env): string | null {
   const { names, variable }: Program = PROGRAMS[name];
   const given = variable === undefined ? undefined : env[variable];
@@ -95,7 +98,7 @@ export function findProgram(name: ProgramName, env: NodeJS.ProcessEnv = process.
   return null;
 }
 
-/** Returns what is wrong with a program: missing, another one, or too old; null if nothing is. */
+/** Returns what is wrong with a program: it is missing, a different program or too old. Returns null if it is usable. */
 export function findFault(name: ProgramName, env: NodeJS.ProcessEnv = process.env): string | null {
   const { version, atLeast, variable }: Program = PROGRAMS[name];
   const path = findProgram(name, env);
@@ -123,7 +126,7 @@ function firstLine(text: string): string {
   return text.slice(0, 80).split("\n")[0] ?? "";
 }
 
-/** Versions such as "15" and "3.11.2.1" as SemVer. */
+/** Pads or truncates a version such as "15" or "3.11.2.1" to a SemVer version. */
 function padded(version: string): string {
   return [...version.split(".").map(Number), 0, 0].slice(0, 3).join(".");
 }
