@@ -1,4 +1,4 @@
-/** Every process warns when it reaches a database on another machine in clear text, and only then. */
+/** Every process warns about an unencrypted connection to a database on another machine, and only then. */
 import { expect, test } from "bun:test";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -24,7 +24,7 @@ function listWarnings(service: ServiceProcess): unknown[] {
     .map(({ level, message }) => ({ level, message }));
 }
 
-/** Runs each process and returns its warnings. */
+/** Starts each process and returns the warnings of all. */
 async function gatherWarnings(databaseUrl: string, env: Readonly<Record<string, string>>) {
   const given = { DATABASE_URL: databaseUrl, ...env };
   await using api = await startApi(given);
@@ -41,7 +41,7 @@ async function gatherWarnings(databaseUrl: string, env: Readonly<Record<string, 
   };
 }
 
-test("every process warns once about a database on another machine in clear text", async () => {
+test("every process warns once about an unencrypted connection to a database on another machine", async () => {
   await using lan = await openLan();
   await using server = await startLanPostgres(lan);
   await using db = await openTestDatabase(server.url);
@@ -61,7 +61,7 @@ test("every process warns once about a database on another machine in clear text
     await installCertificate(server.url, authority, `IP:${lan.address}`);
     const verified = `${db.url}?sslmode=verify-full&sslrootcert=${authority}`;
     expect((await runAdminCommand(verified, ["migrate", "--status"], env)).err).toBe("");
-    // The pooler's connection counts as well; the verified one beside it does not.
+    // The unencrypted connection to the pooler causes the warning. The verified direct connection does not.
     await using pooler = await startPgBouncer(db.url, { address: lan.address });
     await using api = await startApi({ ...env, DATABASE_URL: pooler.url, DATABASE_DIRECT_URL: verified });
     expect(listWarnings(api)).toEqual(warning);

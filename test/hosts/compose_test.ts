@@ -1,4 +1,4 @@
-/** The scripts of `deploy/compose/` and the commands of its services, against a real PostgreSQL but without Docker. */
+/** The scripts of `deploy/compose/` and its services' commands, with a real PostgreSQL but without Docker. */
 import { expect, test } from "bun:test";
 import { chmod, cp, mkdtemp, readdir, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -21,13 +21,13 @@ interface Service {
 }
 
 interface Place {
-  /** Where `make-secrets.sh` ran. */
+  /** The folder with the files that `make-secrets.sh` wrote. */
   secrets: string;
-  /** Address and port of PostgreSQL. */
+  /** PostgreSQL's address and port. */
   host: string;
 }
 
-/** Runs the command of a service, or another program of the image, with the secret that the service has. */
+/** Runs the command of a service, or another program of the image, with the service's secret. */
 async function runService(name: string, { secrets, host }: Place, args?: string[]) {
   const text = await Bun.file(join(REPOSITORY, "deploy/compose/compose.yaml")).text();
   const { command, environment, secrets: used }: Service = parse(text, { merge: true }).services[name];
@@ -47,7 +47,7 @@ async function readSecrets(folder: string): Promise<Record<string, string>> {
   return Object.fromEntries(await Promise.all(names.map(async (name) => [name, await read(name)])));
 }
 
-/** Runs what the commands of docs/deploying.md run in the containers; starting and stopping them needs Docker. */
+/** A `docker` function that runs the page's container commands on this machine and skips starting and stopping containers. */
 const IN_CONTAINERS = `
 docker() {
   case "$*" in
@@ -59,7 +59,7 @@ docker() {
 }
 `;
 
-test("the scripts make passwords, roles and a database with which migrations, processes and backups work", async () => {
+test("migrations, processes and backups work with the passwords, roles and database that the scripts create", async () => {
   const directory = await mkdtemp(join(tmpdir(), "ulr-compose-"));
   await using server = new OwnServer({ binDirectory: DEBIAN_POSTGRES_BIN });
   try {
@@ -80,14 +80,14 @@ test("the scripts make passwords, roles and a database with which migrations, pr
       "tls.key": expect.stringContaining("PRIVATE KEY"),
     });
     expect(new Set(Object.values(made)).size).toBe(7);
-    // The owner replaces the certificate by a plain cp.
+    // The files are writable by their owner, who can replace the certificate with `cp`.
     for (const name of Object.keys(made)) expect((await stat(join(secrets, name))).mode & 0o777).toBe(0o644);
     await makeSecrets();
     expect(await readSecrets(secrets)).toEqual(made);
 
     const url = new URL(await server.start());
     const admin = postgres(new URL("/postgres", url).href, { max: 1, onnotice: () => {} });
-    // A new server of Docker has neither.
+    // A new PostgreSQL container has neither this database nor these roles.
     await admin.unsafe("drop database ulr");
     for (const role of ["ulr_owner", "ulr_app"]) {
       await admin.unsafe(`drop owned by ${role}`);
@@ -123,7 +123,7 @@ test("the scripts make passwords, roles and a database with which migrations, pr
     expect(await paste("Back up with Compose")).toMatchObject({ exitCode: 0 });
     const dump = Bun.file(join(directory, "ulr.dump"));
     const bytes = await dump.bytes();
-    // Neither a dump that fails nor one that was cut off takes anything away.
+    // A failed backup keeps the old dump, and a truncated dump does not change the database.
     expect((await paste("Back up with Compose", { PGPORT: "1" })).exitCode).not.toBe(0);
     expect(await dump.bytes()).toEqual(bytes);
     expect(
@@ -145,7 +145,7 @@ test("the scripts make passwords, roles and a database with which migrations, pr
   }
 });
 
-test("PostgreSQL of compose has the settings of its volume and of deploy/postgresql.conf", async () => {
+test("Compose's PostgreSQL has the settings of its volume and of deploy/postgresql.conf", async () => {
   const directory = await mkdtemp(join(tmpdir(), "ulr-compose-postgres-"));
   const path = join(directory, "compose.conf");
   await using server = new OwnServer({ settings: { config_file: path } });
@@ -166,7 +166,7 @@ test("PostgreSQL of compose has the settings of its volume and of deploy/postgre
       select count(*)::int as settings from pg_settings where sourcefile like '%/postgres/postgresql.conf'`;
     await sql.end();
     const names = (await Bun.file(shipped).text()).match(/^[a-z_]+(?= = )/gm) ?? [];
-    // The tests' own command line sets the number of connections.
+    // The tests' command line overrides the number of connections.
     const fromFile = names.filter((name) => name !== "max_connections");
     expect(fromFile.length).toBeGreaterThan(4);
     expect(rows.map(({ name }) => name).filter((name) => name !== "max_connections")).toEqual(

@@ -1,6 +1,6 @@
-/** Debian's PostgreSQL, for tests that need `pg_dump`: it must not be older than the server. */
+/** Debian's PostgreSQL, for tests that run `pg_dump`. Its version must be at least the server's. */
 
-/** The folder of its programs; empty if it is not installed. */
+/** Debian's folder of PostgreSQL programs; empty if PostgreSQL is not installed. */
 export const [DEBIAN_POSTGRES_BIN = ""] = [
   ...new Bun.Glob("/usr/lib/postgresql/*/bin").scanSync({ onlyFiles: false }),
 ].sort();

@@ -1,8 +1,8 @@
-/** The commands of `docs/deploying.md`. */
+/** Reads commands from `docs/deploying.md`. */
 import { join } from "node:path";
 import { ROOT } from "../workspace/source_files.ts";
 
-/** Returns the commands of a section. */
+/** Returns the commands below a heading. */
 export async function readCommands(heading: string): Promise<string> {
   const page = await Bun.file(join(ROOT, "docs/deploying.md")).text();
   const [, section = ""] = page.split(`# ${heading}\n`);

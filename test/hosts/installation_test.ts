@@ -1,6 +1,6 @@
 /**
- * The life of an installation, with the commands of docs/operating.md: PostgreSQL 15 if Debian has it, ordinary
- * roles.
+ * The life cycle of an installation with the commands of docs/operating.md, with ordinary roles. Uses Debian's
+ * PostgreSQL if it is installed.
  */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdtemp, readdir, rm } from "node:fs/promises";
@@ -30,13 +30,13 @@ const REPOSITORY = fileURLToPath(new URL("../..", import.meta.url));
 const page = await Bun.file(join(REPOSITORY, "docs/operating.md")).text();
 const server = new OwnServer({ binDirectory: DEBIAN_POSTGRES_BIN });
 let directory: string;
-/** The variables that the page's commands use. */
+/** The environment variables of the page's commands. */
 let env: Record<string, string>;
-/** Connections of the service's role. */
+/** A connection pool of the service's role. */
 let sql: Pool;
 let exported: ExportProject;
 
-/** The code blocks of a section in one language. */
+/** Returns a section's code blocks in one language. */
 function readBlocks(heading: string, language: "sh" | ""): string[] {
   const [, section = ""] = page.split(new RegExp(`^#+ ${heading}\n`, "m"));
   const [text = ""] = section.split(/^#/m);
@@ -45,7 +45,7 @@ function readBlocks(heading: string, language: "sh" | ""): string[] {
     .map(([, , block = ""]) => block);
 }
 
-/** Runs the commands of a section, in the repository. */
+/** Runs a section's commands in the repository. */
 async function run(heading: string, { stdin = "", more = {}, root = REPOSITORY } = {}) {
   const blocks = readBlocks(heading, "sh");
   if (blocks.length === 0) throw new Error(`Cannot find commands below "${heading}" in docs/operating.md`);
@@ -56,14 +56,14 @@ async function run(heading: string, { stdin = "", more = {}, root = REPOSITORY }
   });
 }
 
-/** Runs them, and throws if they fail. */
+/** Runs a section's commands and returns their output. Throws if they fail. */
 async function succeed(heading: string, options: Parameters<typeof run>[1] = {}): Promise<string> {
   const { exitCode, stdout, stderr } = await run(heading, options);
   if (exitCode !== 0) throw new Error(`Cannot run "${heading}": ${stderr}${stdout}`);
   return stdout;
 }
 
-/** The variables at the top of the page, for the test's server. */
+/** Reads the variables at the top of the page, and replaces the host with the test server's. */
 function readVariables(host: string): Record<string, string> {
   const text = page.slice(0, page.indexOf("\n## "));
   const found = [...text.matchAll(/^export (\w+)=(.*)$/gm)];
@@ -76,10 +76,10 @@ beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), "ulr-operating-"));
   const url = new URL(await server.start());
   const admin = postgres(new URL("/postgres", url).href, { max: 1, onnotice: () => {} });
-  // A new server has no such roles.
+  // A new server does not have this database or these roles.
   await admin.unsafe("drop database ulr");
   for (const role of ["ulr_owner", "ulr_app"]) await admin.unsafe(`drop owned by ${role}; drop role ${role}`);
-  // On a machine with the locale C, new databases do not have the encoding UTF8.
+  // On a machine with the locale C, the default encoding of new databases is not UTF8.
   await admin.unsafe("alter database template1 is_template false");
   await admin.unsafe("drop database template1");
   await admin.unsafe("create database template1 template template0 encoding 'SQL_ASCII' locale 'C'");
@@ -101,7 +101,10 @@ afterAll(async () => {
   await rm(directory, { recursive: true, force: true });
 });
 
-/** The variables of a process; each database has its own folder unless `artifacts` names one. */
+/**
+ * Returns the environment variables of a process. Each database has its own artifact folder unless `artifacts` names
+ * another.
+ */
 function processEnv(database: "APP_URL" | "COPY_URL", artifacts = database): Record<string, string> {
   return {
     DATABASE_URL: env[database] ?? "",
@@ -124,12 +127,12 @@ async function exportOrg(client: Client): Promise<string> {
   return id;
 }
 
-/** A secret of an authenticator app, and a word that is part of everything else that identifies Ann or allows acting as her. */
+/** The secret of Ann's authenticator app, and a word that all her other identifying data and credentials contain. */
 const ANN = { secret: "annssecretbytes", word: "quince" };
-/** What stays on purpose, as the page says: the audit log. */
+/** Tables whose rows about Ann are kept on purpose, according to the page. */
 const KEPT = ["audit_log"];
 
-/** Rows about Ann in every table that the page's recipes clear. */
+/** Inserts rows about Ann into every table that the page's recipes clear. */
 async function addTraces(): Promise<void> {
   const email = `${ANN.word}@example.com`;
   const secret = Buffer.from(ANN.secret);
@@ -169,7 +172,7 @@ async function addTraces(): Promise<void> {
       ('who-invited', 'k', ${hash}, gen_random_uuid(), now(), 201, '{}', ${JSON.stringify({ email })})`;
 }
 
-/** Tables with a row that names Ann or holds a secret of hers. */
+/** Lists the tables that still have a row with Ann's word or secret. */
 async function listTraces(url: string): Promise<string[]> {
   const owner = postgres(url, { max: 1, onnotice: () => {} });
   try {
@@ -188,7 +191,7 @@ async function listTraces(url: string): Promise<string[]> {
   }
 }
 
-/** An ordinary role installs, and the service works. */
+/** Installs the service with an ordinary role and checks that it works. */
 async function install(): Promise<void> {
   await succeed("Roles and database");
   const checked = await run("Check");
@@ -232,7 +235,7 @@ function listEvents(service: ServiceProcess, event: string) {
   return service.logLines().filter((line) => line["event"] === event);
 }
 
-/** A backup is restored beside the original and takes the artifact store only when asked. */
+/** Restores a backup next to the original. Checks that the copy takes over the artifact store only on request. */
 async function restoreBeside(): Promise<void> {
   await using api = await startApi(processEnv("APP_URL"));
   await using runner = await startRunner(processEnv("APP_URL"));
@@ -271,7 +274,7 @@ async function restoreBeside(): Promise<void> {
   expect(await listFiles()).toHaveLength(3);
 }
 
-/** Credentials and personal data of the original are gone from a staging copy. */
+/** Checks that a staging copy has no credentials or personal data of the original. */
 async function clearStagingCopy(): Promise<void> {
   await succeed("Staging copies");
   await using copy = await startApi(processEnv("COPY_URL"));
@@ -287,7 +290,7 @@ async function clearStagingCopy(): Promise<void> {
   expect((await runCommand(query, { env })).stdout).toBe("0\n");
 }
 
-/** After an upgrade, the older release runs on the newer schema and sweeps expired exports. */
+/** Upgrades, and checks that the older release runs on the newer schema and sweeps expired exports. */
 async function upgradeAndGoBack(): Promise<void> {
   await using newer = await makeNewerRelease("alter table issues add column release_note text;");
   const applied = await succeed("Tables", { root: newer.root });
@@ -314,7 +317,7 @@ async function upgradeAndGoBack(): Promise<void> {
   expect(await listFiles()).toHaveLength(2);
 }
 
-/** An erased account leaves neither its name nor its email. */
+/** Erases an account, and checks that its name and email are gone. */
 async function eraseAccount(): Promise<void> {
   await succeed("Erasure");
   expect(await listTraces(env["OWNER_URL"] ?? "")).toEqual([]);
@@ -324,7 +327,7 @@ async function eraseAccount(): Promise<void> {
   expect(ann).toEqual({ name: null, disabledAt: expect.any(String) });
 }
 
-/** The service's role is replaced by a second one while an API of each serves. */
+/** Replaces the service's role with a second role while an API with each role serves requests. */
 async function rotatePassword(): Promise<void> {
   await using old = await startApi(processEnv("APP_URL"));
   await succeed("A second role");

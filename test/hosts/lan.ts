@@ -1,8 +1,8 @@
 /**
  * A network of hosts within this machine: network namespaces on a bridge. Needs Linux, `ip` and root.
  *
- * Addresses of this machine in it are local routes, and its devices have none: a browser that another test drives gives up
- * its requests with ERR_NETWORK_CHANGED whenever a device's address comes or goes.
+ * This machine's addresses in the network are local routes, and no device has an address. Chromium, which another test
+ * may be running, aborts its requests with ERR_NETWORK_CHANGED when a device's address is added or removed.
  */
 import { randomInt } from "node:crypto";
 import { runCommand } from "../helpers/process/command.ts";
@@ -11,28 +11,28 @@ export interface LanHost {
   address: string;
   /** A command prefix that runs the command on the host, as the same process. */
   prefix: readonly string[];
-  /** Cuts the host off without notice, as when a switch fails. */
+  /** Disconnects the host without notice, as when a switch fails. */
   cutOff(): Promise<void>;
-  /** Ends that. */
+  /** Connects the host again after `cutOff`. */
   reconnect(): Promise<void>;
-  /** Limits the host's bandwidth in both directions to this many megabits a second. */
+  /** Limits the host's bandwidth in both directions, in megabits per second. */
   slowDown(megabits: number): Promise<void>;
 }
 
 export interface LanAddress {
   address: string;
-  /** Drops all packets from and to the address. Connections stay open and get no error. */
+  /** Drops all packets to and from the address. Connections stay open and get no error. */
   cutOff(): Promise<void>;
-  /** Ends that. */
+  /** Lets packets through again after `cutOff`. */
   reconnect(): Promise<void>;
 }
 
 export interface Lan extends AsyncDisposable {
-  /** The address of this machine in the network. */
+  /** This machine's address in the network. */
   address: string;
-  /** All addresses, in CIDR notation. */
+  /** The network's address range in CIDR notation. */
   network: string;
-  /** Adds an address of this machine, for a server that a test cuts off. */
+  /** Adds another address of this machine, for a server that a test cuts off. */
   addAddress(number: number): Promise<LanAddress>;
   /** Adds a host with these `sysctl` settings, such as `net.ipv4.tcp_retries2=6`. */
   addHost(name: string, sysctls?: readonly string[]): Promise<LanHost>;
@@ -46,7 +46,8 @@ async function run(...command: string[]): Promise<void> {
 const ip = (...words: string[]): Promise<void> => run("ip", ...words);
 
 /**
- * Opens a network with a random number; `await using` removes it with its hosts, on which nothing may run by then.
+ * Opens a network with a random address range. `await using` removes the network and its hosts, on which no process may
+ * run by then.
  */
 export async function openLan(): Promise<Lan> {
   const [high, low] = [randomInt(64, 128), randomInt(0, 256)];
@@ -55,11 +56,11 @@ export async function openLan(): Promise<Lan> {
   const address = `${stem}.1`;
   const namespaces: string[] = [];
   const addLocalRoute = (to: string) => ip("route", "add", "local", to, "dev", id, "src", address);
-  // Set explicitly: by default it is the lowest of the hosts' addresses, and changes when that host is cut off.
+  // A fixed address. By default, a bridge takes the lowest address of its ports, which changes when that host is cut off.
   const hardwareAddress = [2, 0, 0, high, low, 1].map((byte) => byte.toString(16)).join(":");
   await ip("link", "add", id, "address", hardwareAddress, "type", "bridge");
   const dispose = async () => {
-    // Deleting the namespaces deletes their virtual cables.
+    // Deleting the namespaces deletes their virtual Ethernet cables.
     for (const namespace of namespaces) await ip("netns", "delete", namespace);
     await ip("link", "delete", id);
   };

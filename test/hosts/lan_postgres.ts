@@ -1,4 +1,4 @@
-/** A test's own PostgreSQL that listens on a network, configured by `deploy/postgresql.conf`. */
+/** A test's own PostgreSQL that listens on a network, with the settings of `deploy/postgresql.conf`. */
 import { appendFileSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { openCluster, SUPERUSER, startServer } from "../../deploy/local/embedded_postgres.ts";
@@ -9,11 +9,11 @@ import { removeDirectory } from "../helpers/postgres/server.ts";
 const CONFIGURATION = new URL("../../deploy/postgresql.conf", import.meta.url);
 
 export interface LanPostgres extends AsyncDisposable {
-  /** A superuser's URL. */
+  /** The URL of a superuser. */
   url: string;
 }
 
-/** Starts the server on an address of this machine, for the whole network; `await using` stops it. */
+/** Starts a server on an address of this machine that accepts connections from the network; `await using` stops it. */
 export async function startLanPostgres(given: {
   address: string;
   network: string;

@@ -39,16 +39,19 @@ import { startPgBouncer } from "./pgbouncer.ts";
 
 const PORT = 3000;
 const RUNS_A_PROJECT = 5;
-/** More than the first parts of an upload, so that a held build has started one. */
+/** More than the first parts of an upload, in MiB, so that a blocked build has started an upload. */
 const NOISE_MIB = 24;
-/** The limits of sysctl.conf and postgresql.conf in deploy/, the API's own 30 s, and some time for the response. */
+/**
+ * The sum of the timeouts in deploy/sysctl.conf and deploy/postgresql.conf, the API's own 30 s, and time for the
+ * response.
+ */
 const NOTICED_MS = 40_000;
 
 interface Host extends LanHost {
   start(): Promise<ServiceProcess>;
 }
 
-/** A client of a server, with the interface of the test app. */
+/** Returns a client of a server, with the test app's interface. */
 function clientOf(url: string): Client & { url: string } {
   return { url, request: (path, options) => fetch(testRequest(`${url}${path}`, options)) };
 }
@@ -62,7 +65,7 @@ let apiHosts: [Host, Host];
 let apis: [ServiceProcess, ServiceProcess];
 let edge: Client & { url: string };
 let heavy: HeavyOrg;
-/** The address of this machine, which is the client. */
+/** The address of this machine, which runs the client. */
 let here: string;
 
 beforeAll(async () => {
@@ -114,7 +117,7 @@ beforeAll(async () => {
 
 afterAll(() => opened.disposeAsync());
 
-/** The settings of deploy/sysctl.conf in the form that `sysctl` takes. */
+/** Reads the settings of deploy/sysctl.conf as arguments of `sysctl`. */
 async function readSysctls(): Promise<string[]> {
   const text = await readFile(new URL("../../deploy/sysctl.conf", import.meta.url), "utf8");
   return text.split("\n").flatMap((line) => (/^[a-z]/.test(line) ? [line.replaceAll(" ", "")] : []));
@@ -144,7 +147,7 @@ async function sha256OfDownload(person: Person, id: string): Promise<string> {
     .digest("hex");
 }
 
-test("exports come through nginx complete, and a user who signed in at one API is signed in at the other", async () => {
+test("exports through nginx are complete, and a session from one API works on the other", async () => {
   const account = await makeAccount({ make: createFactory(db.sql) });
   const { email, password } = account;
   const login = await edge.request("/api/v1/auth/login", { method: "POST", body: { email, password } });
@@ -166,7 +169,7 @@ test("exports come through nginx complete, and a user who signed in at one API i
   expect([...(await unzip(await bundle.arrayBuffer())).keys()]).toContain("manifest.json");
 });
 
-test("a file that is cut off behind nginx is cut off for its client too", async () => {
+test("a download that is cut off behind nginx is also cut off for the client", async () => {
   const [project = { id: "" }] = heavy.projects;
   const url = `${edge.url}/api/v1/export/projects/${project.id}/runs`;
   using download = await beginDownload(url, { authorization: `Bearer ${heavy.person.key}` });
@@ -177,7 +180,7 @@ test("a file that is cut off behind nginx is cut off for its client too", async 
   expect([status, isWhole]).toEqual([200, false]);
 });
 
-test("both APIs get requests and see the client's address behind nginx, which the client cannot forge", async () => {
+test("both APIs behind nginx get requests and log the client's address, which the client cannot forge", async () => {
   const headers = { "x-forwarded-for": "203.0.113.9" };
   const ids: string[] = Array.from({ length: 40 }, () => crypto.randomUUID());
   const ask = (id: string) =>
@@ -185,7 +188,7 @@ test("both APIs get requests and see the client's address behind nginx, which th
   await Promise.all(ids.map(async (id) => (await ask(id)).arrayBuffer()));
   const linesOf = (api: ServiceProcess) =>
     api.logLines().filter((line) => ids.includes(String(line["requestId"])));
-  // A response may arrive before its log line.
+  // A response may arrive before the API has logged it.
   const lines = await waitFor(() => {
     const told = apis.map(linesOf);
     return told.flat().length === ids.length ? told : null;
@@ -194,7 +197,7 @@ test("both APIs get requests and see the client's address behind nginx, which th
   expect(new Set(lines.flat().map((line) => line["address"]))).toEqual(new Set([here]));
 });
 
-test("a runner and an API that stay cut off are noticed and replaced, and work again when they are back", async () => {
+test("a runner and an API that are cut off are detected and replaced, and work again after they reconnect", async () => {
   const { person } = heavy;
   const [cutApi, otherApi] = apiHosts;
   await using held = await holdBuild([runners[0], cutApi]);
@@ -214,7 +217,7 @@ test("a runner and an API that stay cut off are noticed and replaced, and work a
   // Requests fail until the network has a route again.
   const askReady = async () => (await apiOf(cutApi).request("/health/ready")).status;
   await waitFor(async () => (await askReady().catch(() => null)) === 200);
-  // The only runner left is the one that was cut off.
+  // Stops the other runner, so that only the runner that was cut off is left.
   held.other.kill("SIGTERM");
   await held.other.exited;
   const next = await jobOf(await postJob(edge, person, { as_of: HELD_AS_OF }));
@@ -224,23 +227,20 @@ test("a runner and an API that stay cut off are noticed and replaced, and work a
   await expectOnce([ready, built]);
 });
 
-test("a runner that returns before its job was taken over continues building, without effect", async () => {
+test("a runner that reconnects after its job was taken over does not change the job's result", async () => {
   const { person } = heavy;
   await using held = await holdBuild([runners[0]]);
   const ready = await untilReady(edge, person, held.id);
   expect(ready.attempt).toBe(2);
   await held.reconnect();
-  // On a slow machine, the other builds for so long that this one's sessions are gone when it returns.
+  // On a slow machine, the other runner builds for so long that this runner's sessions have ended when it reconnects.
   const ends = ["export_job.superseded", "export_job.attempt_failed"];
   await waitFor(() => held.runner.logLines().find(({ event }) => ends.includes(String(event))));
   expect(await getJob(edge, person.key, held.id)).toEqual(ready);
   await expectOnce([ready]);
 });
 
-/**
- * Queues a job, lets the first runner stop in the middle of its build with another runner beside it, and then cuts
- * off these hosts.
- */
+/** Queues a job, blocks the first runner in the middle of its build, starts the second runner, and cuts off these hosts. */
 async function holdBuild(hosts: readonly Host[]) {
   await using started = new AsyncDisposableStack();
   const { id } = await jobOf(await postJob(edge, heavy.person, { as_of: HELD_AS_OF }));
@@ -257,13 +257,13 @@ async function holdBuild(hosts: readonly Host[]) {
     return { runner, other };
   });
   const reconnect = () => Promise.all(hosts.map((host) => host.reconnect()));
-  // A failed test leaves hosts cut off, and the next one uses them.
+  // Reconnects the hosts after a failed test, because the next test uses them.
   started.defer(async () => void (await reconnect()));
   const running = started.move();
   return { id, ...begun, reconnect, [Symbol.asyncDispose]: () => running.disposeAsync() };
 }
 
-/** Checks that each job became ready once, with one mail and one complete object, and that nothing else exists. */
+/** Checks that each job became ready once, with one mail and one complete object, and that no other object exists. */
 async function expectOnce(jobs: readonly ExportJob[]): Promise<void> {
   expect(await listMismatches({ db })).toEqual([]);
   for (const { id, artifact } of jobs) {
@@ -288,7 +288,7 @@ async function expectOnce(jobs: readonly ExportJob[]): Promise<void> {
   expect(await list()).toEqual(keys);
 }
 
-/** Sends a host's API a request that needs the database, from that host. */
+/** Sends a request that needs the database from a host to its own API. */
 async function askFromInside(host: LanHost, person: Person): Promise<{ status: number; tookMs: number }> {
   const begun = performance.now();
   const { stdout } = await runCommand([

@@ -1,4 +1,4 @@
-/** A newer release: the files of this checkout and one more migration. */
+/** A newer release: the files of this checkout with one more migration. */
 import { cp, mkdtemp, rm, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -17,12 +17,12 @@ const FILES = [
   "SECURITY.md",
 ];
 
-/** Its last migration. */
+/** The name of the newer release's additional migration. */
 export const LATER = "99990101000000_later";
 
 export interface NewerRelease extends Installation, AsyncDisposable {}
 
-/** Creates it in a new folder, with `sql` as its migration; `await using` deletes it. */
+/** Creates the release in a new folder, with `sql` as its migration; `await using` deletes the folder. */
 export async function makeNewerRelease(sql: string): Promise<NewerRelease> {
   const root = await mkdtemp(join(tmpdir(), "ulr-newer-"));
   for (const name of FILES) await cp(join(REPOSITORY, name), join(root, name), { recursive: true });

@@ -10,13 +10,13 @@ const CONFIGURATION = new URL("../../deploy/nginx.conf", import.meta.url);
 
 export interface Nginx extends AsyncDisposable {
   url: string;
-  /** The address of port 80, which redirects. */
+  /** The URL of port 80, which redirects. */
   clearUrl: string;
   readAccessLog(): Promise<string>;
   readErrorLog(): Promise<string>;
 }
 
-/** The configuration around a site's file, with all its files in `directory`. */
+/** Returns the main configuration, which includes a site's file and writes all files to `directory`. */
 function mainConfiguration(directory: string, site: string): string {
   const paths = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map(
     (name) => `${name}_temp_path ${directory}/${name};`,
@@ -39,7 +39,7 @@ http {
 
 /**
  * Starts nginx on a host in front of two API processes, each an `address:port`; `await using` stops it. `adapt` may
- * change the site's file. Without `certificate`, port 443 speaks clear text.
+ * change the site's file. Without `certificate`, port 443 serves unencrypted HTTP.
  */
 export async function startNginx(
   { address, prefix }: Pick<LanHost, "address" | "prefix">,

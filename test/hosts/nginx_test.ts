@@ -1,4 +1,4 @@
-/** What the shipped nginx.conf forwards and what it responds to itself, with a real nginx in front of one process. */
+/** The requests that the shipped nginx.conf forwards, and its own responses, with a real nginx in front of one process. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -30,11 +30,11 @@ afterAll(async () => {
 
 const send = (text: string, drip?: string) => sendRaw(Number(new URL(nginx.url).port), text, drip);
 
-/** Sends the request line unchanged; `fetch` would correct it. */
+/** Sends the request line unchanged, because `fetch` would normalize it. */
 const ask = (target: string, method = "GET") =>
   send(`${method} ${target} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`);
 
-test("the internet can read neither metrics nor health, however the path is spelled", async () => {
+test("clients cannot read metrics or health under any spelling of the path", async () => {
   const own = (path: string) => fetch(`${app.origin}${path}`).then(({ status }) => status);
   expect([await own("/metrics"), await own("/health/live"), await own("/health/ready")]).toEqual([
     200, 200, 200,
@@ -74,14 +74,14 @@ test("the internet can read neither metrics nor health, however the path is spel
 
 const PAGES_WITH_TOKEN = Object.values(ACCOUNT_MAILS).flatMap(({ link }) => (link ? [link.page] : []));
 
-/** Links in mails, and pages that repeat one. */
+/** Returns the paths of links in mails, and of pages that contain such a link in their query. */
 function targetsWithToken(): string[] {
   const next = encodeURIComponent("/invitation?token=S3cret-token");
   const repeated = ["/sign-in", "/dashboard/sign-in", "/sign-up"].map((page) => `${page}?next=${next}`);
   return [...PAGES_WITH_TOKEN.map((page) => `${page}?token=S3cret-token`), ...repeated];
 }
 
-test("the error log has no token of a link in a mail, even if no process responds", async () => {
+test("the error log contains no token of a mail's link, even if no API responds", async () => {
   const dead = `127.0.0.1:${chooseFreePort("127.0.0.1")}`;
   await using alone = await startNginx({ address: "127.0.0.1", prefix: [] }, [dead, dead]);
   for (const target of [...targetsWithToken(), "/models?q=logged"]) {
@@ -94,7 +94,7 @@ test("the error log has no token of a link in a mail, even if no process respond
   expect(log).not.toContain("S3cret");
 });
 
-test("the access log has no token of a link in a mail, wherever a page repeats it", async () => {
+test("the access log contains no token of a mail's link, even if a page's query contains the link", async () => {
   const pages = PAGES_WITH_TOKEN;
   const targets = targetsWithToken();
   for (const target of targets) await ask(target);
@@ -107,12 +107,12 @@ test("the access log has no token of a link in a mail, wherever a page repeats i
   for (const page of [...pages, "/sign-in"]) expect(log).toContain(`"GET ${page}?[redacted] HTTP/1.1"`);
 });
 
-test("everything else is passed on", async () => {
+test("all other paths are forwarded", async () => {
   const paths = ["/api/v1/models", "/swagger", "/swagger/json", "/dashboard/sign-in", "/api/v1/definitions"];
   for (const path of paths) expect([path, (await fetch(`${nginx.url}${path}`)).status]).toEqual([path, 200]);
 });
 
-test("a URL of 13,000 characters is passed on, as 200 models with the longest names need", async () => {
+test("a URL of 13,000 characters is forwarded, which is enough for the 200 longest model names", async () => {
   await loadBundledCatalog(app.app.db.sql);
   const rows = await app.app.db.sql<{ name: string }[]>`
     select provider || '/' || model_id as name
@@ -125,11 +125,11 @@ test("a URL of 13,000 characters is passed on, as 200 models with the longest na
   expect(await ask(`/api/v1/users/${"x".repeat(13_500)}`)).toContain('"path":"id"');
 });
 
-test("a request of HTTP/1.0 without a host is passed on", async () => {
+test("an HTTP/1.0 request without a Host header is forwarded", async () => {
   expect(await send("GET /api/v1/models HTTP/1.0\r\n\r\n")).toStartWith("HTTP/1.1 200 ");
 });
 
-test("a body that does not arrive is 408 as JSON", async () => {
+test("an incomplete request body gets a 408 as JSON", async () => {
   const post =
     "POST /api/v1/users/batch HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Type: application/json\r\n" +
     "Content-Length: 5000\r\n\r\n{";
@@ -140,7 +140,7 @@ test("a body that does not arrive is 408 as JSON", async () => {
   }
 });
 
-/** The parts of an error that clients and people need. */
+/** Returns the fields of an error response that clients need. Checks its request ID and content type. */
 async function readError(response: Response): Promise<Record<string, unknown>> {
   const { error } = (await response.json()) as { error: Record<string, unknown> };
   const { requestId, ...rest } = error;
@@ -149,7 +149,7 @@ async function readError(response: Response): Promise<Record<string, unknown>> {
   return { status: response.status, requestId, ...rest };
 }
 
-test("metrics and health look like any route that does not exist", async () => {
+test("/metrics gets the same response as an unknown route", async () => {
   const [metrics, unknown] = await Promise.all(
     ["/metrics", "/no-such-route"].map(async (path) => {
       const response = await fetch(`${nginx.url}${path}`, { headers: { "x-request-id": "one" } });
@@ -159,12 +159,12 @@ test("metrics and health look like any route that does not exist", async () => {
   expect(metrics).toEqual(unknown);
 });
 
-test("nginx listens on IPv6 too", async () => {
+test("nginx also listens on IPv6", async () => {
   const { port } = new URL(nginx.url);
   expect((await fetch(`http://[::1]:${port}/api/v1/models`)).status).toBe(200);
 });
 
-test("client, nginx and API use one request ID, which the client may choose", async () => {
+test("nginx and the API use the same request ID, which the client may choose", async () => {
   const idOf = async (headers: Record<string, string>) =>
     (await fetch(`${nginx.url}/api/v1/models`, { headers })).headers.get("x-request-id");
   expect(await idOf({ "x-request-id": "mine-1.A_b" })).toBe("mine-1.A_b");
@@ -175,7 +175,7 @@ test("client, nginx and API use one request ID, which the client may choose", as
   expect(last?.["requestId"]).toMatch(/^[0-9a-f]{32}$/);
 });
 
-test("what nginx refuses itself has the API's error format", async () => {
+test("nginx's own errors have the API's error format", async () => {
   const large = await fetch(`${nginx.url}/api/v1/users/batch`, {
     method: "POST",
     headers: { "content-type": "application/json" },
@@ -202,7 +202,7 @@ test("what nginx refuses itself has the API's error format", async () => {
   }
 });
 
-test("the page of nginx's errors cannot be requested", async () => {
+test("clients cannot request the page of nginx's errors", async () => {
   expect(await readError(await fetch(`${nginx.url}/nginx-error`))).toMatchObject({
     status: 404,
     code: "NOT_FOUND",
@@ -210,7 +210,7 @@ test("the page of nginx's errors cannot be requested", async () => {
   });
 });
 
-test("without an API, clients get a JSON error that says what to do about writes", async () => {
+test("if no API responds, clients get a JSON error that says what to do about writes", async () => {
   const dead = `127.0.0.1:${chooseFreePort("127.0.0.1")}`;
   await using alone = await startNginx({ address: "127.0.0.1", prefix: [] }, [dead, dead]);
   for (const path of ["/api/v1/models", "/api/v1/export/datasets", "/metrics"]) {
@@ -225,7 +225,7 @@ test("without an API, clients get a JSON error that says what to do about writes
   }
 });
 
-test("a download whose client reads nothing is reset by nginx, and ended by the API", async () => {
+test("nginx resets a download that its client does not read, and the API ends it", async () => {
   await using server = await openListeningApp();
   const file = await makeNoiseFile(server);
   const api = `127.0.0.1:${server.port}`;
@@ -242,7 +242,7 @@ test("a download whose client reads nothing is reset by nginx, and ended by the 
   expect(logged).toMatchObject({ status: 200, outcome: "aborted" });
 });
 
-test("port 80 only redirects to https, which sets HSTS for a year, even in errors from nginx", async () => {
+test("port 80 only redirects to HTTPS, and every HTTPS response sets HSTS for a year, including nginx's errors", async () => {
   const directory = await mkdtemp(join(tmpdir(), "ulr-https-"));
   try {
     const authority = await makeAuthority(directory, "nginx");
@@ -281,10 +281,10 @@ test("port 80 only redirects to https, which sets HSTS for a year, even in error
   }
 });
 
-test("it serves every host name beside other sites, and does not start beside another default site", async () => {
+test("the site serves unknown host names next to other sites, and nginx rejects a second default site", async () => {
   const api = `127.0.0.1:${app.port}`;
   const host = { address: "127.0.0.1", prefix: [] };
-  // nginx prefers the first site of a port if none is the default.
+  // Without a default server, nginx uses the first server of a port.
   const other = "server { listen 80; listen 443 ssl; server_name other.example; return 204; }";
   await using site = await startNginx(host, [api, api], (text) => `${other}\n${text}`);
   const redirect = await fetch(`${site.clearUrl}/dashboard`, { redirect: "manual" });

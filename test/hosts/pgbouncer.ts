@@ -14,13 +14,16 @@ export interface PgBouncer extends AsyncDisposable {
 }
 
 export interface PgBouncerOptions {
-  /** Its address; 127.0.0.1 if omitted. */
+  /** The pooler's address; 127.0.0.1 if omitted. */
   address?: string;
-  /** Replaces values of the configuration. */
+  /** Values that replace those in the configuration. */
   settings?: Readonly<Record<string, string | number>>;
 }
 
-/** Returns the configuration with other values, including those in commented-out lines. Throws if a value has no line. */
+/**
+ * Replaces values in the configuration, including values that are commented out. Throws if the configuration has no
+ * line for a value.
+ */
 function withSettings(text: string, settings: Readonly<Record<string, string | number>>): string {
   let result = text;
   for (const [name, value] of Object.entries(settings)) {
@@ -65,13 +68,13 @@ export async function startPgBouncer(
         listen_addr: address,
         listen_port: port,
         auth_file: users,
-        // If the server requires no password, the pooler has none to check.
+        // If the server requires no password, the pooler has no password to check.
         ...(password ? {} : { auth_type: "trust" }),
         ...settings,
       },
     ),
   );
-  // It refuses to run as root.
+  // PgBouncer refuses to run as root.
   const account = process.getuid?.() === 0 ? ["-u", "nobody"] : [];
   const child = Bun.spawn(["pgbouncer", ...account, file], {
     stdin: "ignore",

@@ -31,12 +31,12 @@ import { spawnRunner, startRunner } from "../helpers/process/runner_process.ts";
 import { waitFor } from "../helpers/wait_for.ts";
 import { startPgBouncer } from "./pgbouncer.ts";
 
-/** Fewer than the connections of each process. */
+/** Fewer than each process's connections. */
 const SESSIONS = 2;
-/** More than the sockets between them buffer. */
+/** More than the socket buffers between client and server, in MiB. */
 const NOISE_MIB = 24;
 
-/** A database with defaults that would show in every timestamp, and no sessions of earlier tests. */
+/** Creates a database whose defaults would change every timestamp, and which has no sessions of earlier tests. */
 async function openForeignDatabase(): Promise<TestDatabase> {
   const db = await createTestDatabase();
   const name = new URL(db.url).pathname.slice(1);
@@ -63,7 +63,7 @@ async function openService(db: TestDatabase) {
   };
 }
 
-/** Application names of the sessions whose current or last statement is this one. */
+/** Lists the application names of the sessions whose current or last statement starts with this text. */
 async function listSessions({ sql }: TestDatabase, statement: string): Promise<string[]> {
   const rows = await sql<{ applicationName: string }[]>`
     select application_name from pg_stat_activity
@@ -71,7 +71,7 @@ async function listSessions({ sql }: TestDatabase, statement: string): Promise<s
   return rows.map(({ applicationName }) => applicationName);
 }
 
-test("requests share a few sessions, and instants are in UTC", async () => {
+test("requests share a few sessions, and timestamps are in UTC", async () => {
   await using db = await openForeignDatabase();
   await using service = await openService(db);
   await using api = await startApi(service.env);
@@ -93,7 +93,7 @@ test("requests share a few sessions, and instants are in UTC", async () => {
   expect(await listSessions(db, "listen")).toEqual([]);
 });
 
-test("a list is read under settings of its own, which the next request does not find", async () => {
+test("a list's session settings do not affect the next request", async () => {
   await using db = await openForeignDatabase();
   await using service = await openService(db);
   await using api = await startApi(service.env);
@@ -101,7 +101,7 @@ test("a list is read under settings of its own, which the next request does not 
   await makeVersion(db.sql, { orgId: org.id, authorId: user.id, name: "reviewer" });
   const lists = Array.from({ length: 20 }, (_, limit) => listed(api, `search=reviewer&limit=${limit + 1}`));
   expect(await Promise.all(lists)).toEqual(Array(20).fill(["reviewer@1.0.0"]));
-  // No process has bypassed the pooler.
+  // The API has not bypassed the pooler.
   expect(await listSessions(db, "")).not.toContain("ulr-api");
   const next = openPool(service.env.DATABASE_URL, {
     applicationName: "test",
@@ -121,7 +121,7 @@ test("a list is read under settings of its own, which the next request does not 
     expect([...rows]).toEqual([{ timeout: "0", plans: "auto", lockTimeout: "3s" }]);
 });
 
-test("datasets, a bundle and an organization's export are complete, and the same as in the database", async () => {
+test("datasets, a bundle and an organization export are complete and match the database", async () => {
   await using db = await openForeignDatabase();
   await using service = await openService(db);
   await using mailServer = await openMailServer();
@@ -153,7 +153,7 @@ test("datasets, a bundle and an organization's export are complete, and the same
   await waitFor(() => mailServer.received.length === 1);
 });
 
-test("an export whose client leaves is cancelled", async () => {
+test("an export whose client disconnects is canceled", async () => {
   await using db = await openForeignDatabase();
   await using service = await openService(db);
   await using api = await startApi({ ...service.env, EXPORT_STREAMS_MAX: "1" });
@@ -166,11 +166,11 @@ test("an export whose client leaves is cancelled", async () => {
   expect(await listRunningCopies(db)).toBe(1);
   download[Symbol.dispose]();
   await waitFor(async () => (await listRunningCopies(db)) === 0);
-  // The next export uses the one slot and its connection.
+  // The next export needs the only slot and its connection.
   const rows = await waitFor(async () => {
     const next = await exportDataset(api, { person, project }, "issues");
     if (next.status === 200) return ndjsonRows(next);
-    // Until then the organization's one slot is in use.
+    // The canceled export may still use the organization's only slot.
     expect(next.status).toBe(429);
     await next.body?.cancel();
     return null;
@@ -185,7 +185,7 @@ async function listRunningCopies({ sql }: TestDatabase): Promise<number> {
   return row.count;
 }
 
-test("a pooler where PostgreSQL itself has to be is refused by every process in one line", async () => {
+test("every process refuses a pooler's URL without DATABASE_DIRECT_URL, in one line", async () => {
   await using db = await openTestDatabase();
   await using pooler = await startPgBouncer(db.url);
   const reason =
@@ -202,18 +202,18 @@ test("a pooler where PostgreSQL itself has to be is refused by every process in 
   expect([exitCode, err]).toEqual([1, `Cannot complete the command: ${reason}\n`]);
 });
 
-test("operators' commands go past the pooler", async () => {
+test("operators' commands bypass the pooler", async () => {
   await using db = await openTestDatabase();
   await using pooler = await startPgBouncer(db.url);
   const { exitCode } = await runAdminCommand(pooler.url, ["migrate"], { DATABASE_DIRECT_URL: db.url });
   expect(exitCode).toBe(0);
 });
 
-test("a runner leaves no name in the pooler's sessions that would hide another client's transaction", async () => {
+test("a runner leaves no application name in pooled sessions that would hide another client's transaction", async () => {
   await using db = await openTestDatabase();
   await using service = await openService(db);
   await using _runner = await startRunner(service.env);
-  // Like many drivers, this one sends no application name, so it may have that of the session's earlier client.
+  // Like many drivers, this one sends no application name. Its session may have the name of the pooler's earlier client.
   const tracker = postgres(service.env.DATABASE_URL, {
     prepare: false,
     connection: { application_name: "" },
@@ -249,7 +249,7 @@ test("the TLS lines of deploy/pgbouncer.ini verify PostgreSQL, and API processes
     const { certPath, keyPath } = await makeServerCertificate(authority, "IP:127.0.0.1");
     const serverAuthority = join(directory, "server.crt");
     await copyFile(server.authority, serverAuthority);
-    // PgBouncer runs as another user.
+    // PgBouncer runs as another user, who must be able to read these files.
     for (const path of [certPath, keyPath, serverAuthority]) await chmod(path, 0o644);
     const settings = {
       server_tls_sslmode: "verify-full",

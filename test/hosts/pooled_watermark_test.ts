@@ -1,4 +1,4 @@
-/** The watermark of exports when writers and the service share one PgBouncer in transaction mode. */
+/** The export watermark when writers and the service share a PgBouncer in transaction mode. */
 import { expect, test } from "bun:test";
 import postgres from "postgres";
 import { EXPORT_APPLICATION, POOLED_API_APPLICATION } from "../../sql/connection/application_names.ts";
@@ -10,9 +10,9 @@ import { waitFor } from "../helpers/wait_for.ts";
 import { startPgBouncer } from "./pgbouncer.ts";
 
 const WRITERS = 12;
-/** Fewer than clients, so that each session serves all of them in turn. */
+/** Fewer than the clients, so that each session serves all of them in turn. */
 const SESSIONS = 8;
-/** More would take long beside other tests; with all sessions busy, one takes up to half a second. */
+/** The number is limited, because choosing a watermark takes up to half a second while all sessions are busy. */
 const WATERMARKS = 20;
 
 async function openPooled(sessions: number) {
@@ -53,10 +53,10 @@ async function countUpTo(sql: Pool, asOf: string): Promise<number> {
   return row.count;
 }
 
-test("a transaction without a name inherits the service's name, and still holds back the watermark", async () => {
+test("a transaction that inherits the service's application name still holds back the watermark", async () => {
   await using place = await openPooled(2);
   const { db, api, writers } = place;
-  // Every session has served the service; on a busy machine, one may have served both clients.
+  // Waits until both sessions have served the service. On a busy machine, one session may have served both queries.
   await waitFor(async () => {
     await Promise.all([api`select pg_sleep(0.05)`, api`select pg_sleep(0.05)`]);
     const sessions = await db.sql`
@@ -84,7 +84,7 @@ test("a transaction without a name inherits the service's name, and still holds 
   expect(await countUpTo(db.sql, settled(await settleAsOf(api)))).toBe(1);
 });
 
-test("an export that is being read does not hold the watermark back", async () => {
+test("a running export does not hold back the watermark", async () => {
   await using place = await openPooled(2);
   const { db, api, writers } = place;
   const exportSql = openPool(db.url, { applicationName: EXPORT_APPLICATION, max: 1, readOnly: true });
@@ -98,7 +98,7 @@ test("an export that is being read does not hold the watermark back", async () =
   await exportSql.end();
 });
 
-test("a watermark selects the same rows forever, whatever is written through the same sessions", async () => {
+test("a watermark always selects the same rows while other clients write through the same sessions", async () => {
   await using place = await openPooled(SESSIONS);
   const { db, api, writers } = place;
   const seen: { asOf: string; rows: number }[] = [];
@@ -106,7 +106,7 @@ test("a watermark selects the same rows forever, whatever is written through the
     while (seen.length < WATERMARKS) {
       await writers.begin(async (tx) => {
         await tx`insert into rows default values`;
-        // Some transactions do more, so that they are open while a watermark is chosen.
+        // These transactions take longer, so that they are open while a watermark is chosen.
         if (writer % 3 === 0) await tx`select pg_sleep(0.002)`;
         await tx`insert into rows default values`;
       });

@@ -1,7 +1,4 @@
-/**
- * The files of the image in `deploy/Dockerfile` without Docker: what it installs and copies, in a test's own
- * folder.
- */
+/** The files that `deploy/Dockerfile` installs and copies into the image, in a test's own folder and without Docker. */
 import { chmod, copyFile, cp, mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -11,7 +8,7 @@ import { type CommandResult, runCommand } from "../helpers/process/command.ts";
 import type { Installation } from "../helpers/process/service_process.ts";
 
 const REPOSITORY = fileURLToPath(new URL("../..", import.meta.url));
-/** The user `nobody` on every Linux. */
+/** The user id of `nobody` on Linux. */
 const NOBODY = 65_534;
 
 export interface ProductionInstall extends Installation, AsyncDisposable {
@@ -21,7 +18,7 @@ export interface ProductionInstall extends Installation, AsyncDisposable {
   prefix: readonly string[];
 }
 
-/** The sources of the COPY instructions from the repository, and the RUN command that installs packages. */
+/** Reads the sources of the COPY instructions from the repository, and the RUN command that installs packages. */
 async function readDockerfile(): Promise<{ files: string[]; install: string[] }> {
   const text = await Bun.file(join(REPOSITORY, "deploy/Dockerfile")).text();
   const dockerfile = DockerfileParser.parse(text);
@@ -42,14 +39,14 @@ function check({ exitCode, stderr }: CommandResult): void {
   if (exitCode !== 0) throw new Error(`Cannot install: ${stderr}`);
 }
 
-/** In a mount namespace, everything except `dataDir` becomes read-only; then root is dropped. */
+/** Returns a command prefix that makes everything except `dataDir` read-only in a mount namespace, and then drops root. */
 function isolate(dataDir: string): string[] {
   const script = `mount --bind "${dataDir}" "${dataDir}" && mount -o remount,bind,ro / &&
     exec setpriv --reuid=${NOBODY} --regid=${NOBODY} --clear-groups --no-new-privs "$@"`;
   return ["unshare", "--mount", "sh", "-c", script, "isolate"];
 }
 
-/** Installs into a new folder as the Dockerfile does. Needs root; `await using` deletes it. */
+/** Installs the service into a new folder as the Dockerfile does. Needs root; `await using` deletes the folder. */
 export async function installForProduction(): Promise<ProductionInstall> {
   const directory = await mkdtemp(join(tmpdir(), "ulr-install-"));
   const [root, dataDir, bun] = ["app", "data", "bun"].map((name) => join(directory, name)) as [
@@ -61,7 +58,7 @@ export async function installForProduction(): Promise<ProductionInstall> {
   try {
     await chmod(directory, 0o755);
     check(await runCommand(["install", "-d", "-o", `${NOBODY}`, "-g", `${NOBODY}`, "-m", "700", dataDir]));
-    // npx keeps it where only root may read.
+    // Copies Bun, because npx stores it where only root can read it.
     await copyFile(process.execPath, bun);
     await chmod(bun, 0o755);
     const { files, install } = await readDockerfile();

@@ -1,4 +1,4 @@
-/** A production install, without development dependencies, as the user `nobody` on a read-only file system. Needs root. */
+/** A production install without development dependencies, run as the user `nobody` on a read-only file system. Needs root. */
 import { expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
@@ -12,7 +12,7 @@ import { type ServiceProcess, spawnService, untilLogged } from "../helpers/proce
 import { waitFor } from "../helpers/wait_for.ts";
 import { installForProduction } from "./production_install.ts";
 
-/** Packages for development only, and the largest packages that production leaves out. */
+/** Development packages, and the largest packages that production does not need. */
 const LEFT_OUT = [
   "typescript",
   "typescript-7",
@@ -22,7 +22,7 @@ const LEFT_OUT = [
   "bun-types",
 ];
 
-test("what the image holds runs every process, which serve a request, an export and a job, and stop on SIGTERM", async () => {
+test("the image's files run every process, and the processes serve requests, exports and jobs and stop on SIGTERM", async () => {
   await using install = await installForProduction();
   for (const name of LEFT_OUT)
     expect([name, existsSync(join(install.root, "node_modules", name))]).toEqual([name, false]);

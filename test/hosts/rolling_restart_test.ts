@@ -1,7 +1,4 @@
-/**
- * Two APIs behind the shipped nginx.conf and pgbouncer.ini are upgraded and downgraded under load. Clients notice
- * nothing.
- */
+/** Upgrades and downgrades two APIs under load behind the shipped nginx.conf and pgbouncer.ini. Clients see no failure. */
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { chooseFreePort } from "../../deploy/local/machine.ts";
@@ -23,13 +20,13 @@ import { makeNewerRelease } from "./newer_release.ts";
 import { startNginx } from "./nginx.ts";
 import { type PgBouncer, startPgBouncer } from "./pgbouncer.ts";
 
-/** What the older release logs on the newer schema. */
+/** The log line of the older release on the newer schema. */
 const NEWER = { level: "warn", event: "schema.newer" };
 
-/** A kind of request: its name, and the function that sends it the nth time. */
+/** The name of a kind of request, and the function that sends its nth request. */
 type Load = readonly [name: string, send: (n: number) => Promise<Response>];
 
-/** The requests of a client that reads, exports and writes continuously. */
+/** Returns the requests of a client that reads, exports and writes continuously. */
 async function prepareLoads(db: TestDatabase, client: Client): Promise<Load[]> {
   const make = createFactory(db.sql);
   const { person, project } = await makeExportProject({ make });
@@ -64,7 +61,7 @@ async function prepareLoads(db: TestDatabase, client: Client): Promise<Load[]> {
   ];
 }
 
-/** Sends every kind of request continuously until `signal`. Counts successes by kind and keeps failures. */
+/** Sends every kind of request continuously until `signal` is aborted. Counts successes by kind and collects failures. */
 async function runLoads(loads: readonly Load[], signal: AbortSignal) {
   const successes = new Map<string, number>(loads.map(([name]) => [name, 0]));
   const failures: string[] = [];
@@ -84,7 +81,7 @@ async function runLoads(loads: readonly Load[], signal: AbortSignal) {
   return { successes, failures };
 }
 
-/** The clients' writes in the database. */
+/** Counts the clients' writes in the database. */
 async function countWrites({ sql }: TestDatabase) {
   const [row] = await sql<[{ created: number; recorded: number }]>`
     select
@@ -110,7 +107,7 @@ const MIGRATION = `
   alter table definitions add column release_note text;
   alter table issues add column release_note text;`;
 
-/** Starts an API of a release, this one by default, and waits until it is ready. */
+/** Starts an API of a release, by default this one, and waits until it is ready. */
 async function startReadyApi(
   env: Readonly<Record<string, string>>,
   release?: Installation,
@@ -127,7 +124,7 @@ async function migrate(db: TestDatabase, { bun, root }: Installation): Promise<v
   if (exitCode !== 0) throw new Error(`Cannot migrate: ${stderr}`);
 }
 
-test("no request fails and no write is repeated while two APIs behind PgBouncer are upgraded and then taken back", async () => {
+test("no request fails and no write is repeated while two APIs behind PgBouncer are upgraded and downgraded", async () => {
   await using db = await openTestDatabase();
   await using pooler = await startPgBouncer(db.url);
   await using newer = await makeNewerRelease(MIGRATION);

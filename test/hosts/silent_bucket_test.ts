@@ -25,16 +25,16 @@ import { startLanPostgres } from "./lan_postgres.ts";
 
 const MIB = 2 ** 20;
 const PORT = 3000;
-/** More than two parts of an upload, which take some seconds at this speed. */
+/** More than two parts of an upload, in MiB. At this speed, the upload takes some seconds. */
 const NOISE_MIB = 48;
 const MEGABITS = 80;
 
 interface SilentBucket extends AsyncDisposable {
   api: Client;
   db: TestDatabase;
-  /** The bucket's address. */
+  /** The bucket's address, which the test cuts off. */
   bucket: LanAddress;
-  /** A member of the organization to export. */
+  /** A member of the exported organization. */
   person: Person;
   /** The data directory of the API and the job runner. */
   dataDir: string;
@@ -76,7 +76,7 @@ async function openSilentBucket(): Promise<SilentBucket> {
   };
 }
 
-test("a build waits for a bucket that falls silent in the middle, a download is 503, and both work when it is back", async () => {
+test("a build waits for a silent bucket, a download gets a 503, and both work when the bucket responds again", async () => {
   await using place = await openSilentBucket();
   const { api, db, person, bucket, dataDir } = place;
   const { id } = await jobOf(await postJob(api, person));
@@ -98,7 +98,7 @@ test("a build waits for a bucket that falls silent in the middle, a download is 
   expect((await download).status).toBe(503);
   expect(await spooled()).toBe(0);
   await bucket.reconnect();
-  // The next range, and then the whole file.
+  // A range and the whole file are downloaded again.
   const part = await fetchFile({ range: `bytes=${5 * MIB}-${6 * MIB - 1}` });
   expect([part.status, (await part.arrayBuffer()).byteLength]).toEqual([206, MIB]);
   const whole = await (await fetchFile()).arrayBuffer();

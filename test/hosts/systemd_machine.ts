@@ -1,4 +1,4 @@
-/** A running systemd on this machine with its own files below /etc, /opt, /usr/local and /var. Needs root. */
+/** A running systemd on this machine, with its own files in /etc, /opt, /usr/local and /var. Needs root. */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -7,13 +7,13 @@ import { waitFor } from "../helpers/wait_for.ts";
 import type { LanHost } from "./lan.ts";
 
 export interface SystemdMachine extends AsyncDisposable {
-  /** Runs a Bash script on it that stops at the first failing command. */
+  /** Runs a Bash script on the machine. The script stops at the first failing command. */
   run(script: string): Promise<CommandResult>;
-  /** Runs commands on it as a person does who pastes them: a failing one does not stop the others. */
+  /** Runs commands on the machine as if a person pasted them: a failing command does not stop the next ones. */
   paste(commands: string, stdin?: string): Promise<CommandResult>;
 }
 
-/** The steps of a boot, then systemd as the first process with only its journal and bus. */
+/** Prepares the mounts and starts systemd as the first process, with only its journal and bus. */
 const BOOT = `set -e
 mount --make-rprivate /
 mount -t proc proc /proc
@@ -41,7 +41,7 @@ UNIT
 exec /lib/systemd/systemd --system --unit=test.target --log-target=journal --show-status=no
 `;
 
-/** Starts it on a host, with Bun installed and each of `folders` below /opt; `await using` stops it. */
+/** Starts systemd on a host, with Bun and each of `folders` installed in /opt; `await using` stops systemd. */
 export async function startSystemd(
   host: Pick<LanHost, "prefix">,
   folders: readonly string[],

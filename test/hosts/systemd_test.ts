@@ -1,7 +1,4 @@
-/**
- * The shipped units: verified by systemd, and on a running systemd with the commands of docs/deploying.md. Needs
- * root.
- */
+/** The shipped units: systemd verifies them, and a running systemd executes the commands of docs/deploying.md. Needs root. */
 import { expect, test } from "bun:test";
 import { cp, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -21,7 +18,7 @@ test("systemd-analyze finds nothing wrong with the units", async () => {
   try {
     const units: string[] = [];
     for (const path of await listFiles("deploy/systemd/*.service")) {
-      // It checks that programs and folders exist.
+      // systemd-analyze checks that programs and folders exist.
       const text = (await Bun.file(join(ROOT, path)).text())
         .replace("/usr/local/bin/bun", process.execPath)
         .replaceAll(/\/opt\/ulr(-%i)?/g, ROOT.replace(/\/$/, ""));
@@ -36,7 +33,7 @@ test("systemd-analyze finds nothing wrong with the units", async () => {
       ...units,
     ]);
     expect([exitCode, stdout, stderr]).toEqual([0, "", ""]);
-    // It only warns about unknown settings.
+    // systemd-analyze only warns about unknown settings.
     const [first = ""] = units;
     await Bun.write(first, `${await Bun.file(first).text()}\n[Service]\nNoSuchSetting=yes\n`);
     const wrong = await runCommand(["systemd-analyze", "verify", "--man=no", first]);
@@ -53,13 +50,13 @@ async function succeed(machine: SystemdMachine, script: string): Promise<string>
   throw new Error(`Cannot run ${script}: ${stderr}${stdout}${journal.stdout}`);
 }
 
-/** Prints its arguments and stdin. */
+/** Prints its arguments and stdin, and exits with 7. */
 const ECHO = `const stdin = await Bun.stdin.text();
 console.log(JSON.stringify([...Bun.argv.slice(2), stdin]));
 process.exit(7);
 `;
 
-test("ulr-admin passes arguments, stdin and the exit code on, and stops its unit when it is interrupted", async () => {
+test("ulr-admin passes on arguments, stdin and the exit code, and stops its unit when interrupted", async () => {
   await using opened = new AsyncDisposableStack();
   const directory = await mkdtemp(join(tmpdir(), "ulr-admin-"));
   opened.defer(() => rm(directory, { recursive: true, force: true }));
@@ -76,7 +73,7 @@ test("ulr-admin passes arguments, stdin and the exit code on, and stops its unit
   expect([echo.exitCode, echo.stderr]).toEqual([7, ""]);
   expect(JSON.parse(echo.stdout)).toEqual([...words, "typed\n"]);
 
-  // Ctrl-C and a lost terminal reach every process of the group, `kill` only one.
+  // Ctrl-C and a lost terminal signal every process of the group, and `kill` signals only one.
   for (const [signal, target, exitCode] of [
     ["INT", "-$pid", 130],
     ["HUP", "-$pid", 129],
@@ -95,7 +92,7 @@ test("ulr-admin passes arguments, stdin and the exit code on, and stops its unit
   }
 });
 
-/** Two release folders: the image's files and deploy/, and the same with one more migration. */
+/** Creates two release folders with the image's files and deploy/. The newer release has one more migration. */
 async function makeReleases(directory: string): Promise<{ old: string; newer: string }> {
   await using install = await installForProduction();
   const [old, newer] = [join(directory, "ulr-1.0.0"), join(directory, "ulr-1.1.0")];
@@ -113,13 +110,13 @@ async function makeReleases(directory: string): Promise<{ old: string; newer: st
   return { old, newer };
 }
 
-/** Waits in a script until the first API is ready. */
+/** Shell code that waits until the first API is ready. */
 const READY =
   "until curl -fs --fail-early http://127.0.0.1:13001/health/ready > /dev/null; do sleep 0.2; done";
 
 /**
  * Kills the first API before each step of the recipe that changes the running release, and waits until systemd has
- * restarted it.
+ * restarted the API.
  */
 const KILL_BEFORE_EACH = `
 crash() {
@@ -137,13 +134,13 @@ crash() {
 trap crash DEBUG
 `;
 
-/** Applies to every process. */
+/** Shell code that waits until every process is ready. */
 const ALL_READY = READY.replace("13001", "{13001,13002,13010,13020}");
 
 const readRelease = (machine: SystemdMachine) =>
   succeed(machine, `${READY}; curl -fs http://127.0.0.1:13001/metrics | grep -o 'version="[^"]*"'`);
 
-test("the commands of docs/deploying.md install, administrate and upgrade on systemd while an API keeps crashing", async () => {
+test("the commands of docs/deploying.md install, administer and upgrade on systemd while an API keeps crashing", async () => {
   await using opened = new AsyncDisposableStack();
   const directory = await mkdtemp(join(tmpdir(), "ulr-releases-"));
   opened.defer(() => rm(directory, { recursive: true, force: true }));
@@ -176,12 +173,12 @@ test("the commands of docs/deploying.md install, administrate and upgrade on sys
   expect(said.stdout).not.toContain("pending");
   const wrong = await machine.run("ulr-admin user show --user nobody");
   expect([wrong.exitCode, wrong.stderr]).toEqual([1, expect.stringContaining("nobody")]);
-  // A command writes as the user of the units.
+  // An administrator's command writes files as the units' user.
   await succeed(machine, "ulr-admin artifacts adopt");
   expect(await succeed(machine, "find /var/lib/ulr/ -printf '%u\\n' | sort -u")).toBe("ulr\n");
 
   const upgrade = await readCommands("Upgrade with systemd");
-  // A migration that fails: nothing after it is run.
+  // The migration fails, and no later step of the upgrade runs.
   await succeed(machine, "mv /etc/ulr/migrate.env /etc/ulr/migrate.env.away");
   const failed = await machine.paste(upgrade);
   expect([failed.exitCode, failed.stderr]).toEqual([1, expect.stringContaining("ulr-migrate@1.1.0")]);
@@ -193,7 +190,7 @@ test("the commands of docs/deploying.md install, administrate and upgrade on sys
   expect(await readRelease(machine)).toBe('version="1.1.0"\n');
   expect(await succeed(machine, "systemctl --failed --no-legend")).toBe("");
 
-  // A client that sent half a request does not make the stop fail.
+  // Stopping succeeds although a client has sent only half a request.
   await succeed(
     machine,
     `${ALL_READY}
