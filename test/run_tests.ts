@@ -1,4 +1,4 @@
-/** Runs `bun test` against a test server, without the groups of tests that cannot run here, and says what it left out. */
+/** Runs `bun test` against a test server, without the test groups that cannot run here, and reports the omitted groups. */
 import { existsSync, readFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
@@ -9,24 +9,24 @@ import { installPackages } from "./groups/install.ts";
 import { openTestServer, type TestServer } from "./helpers/postgres/server.ts";
 
 /**
- * Bounds a test or hook that hangs, the same for all: what takes a minute on one machine takes ten on a busy one whose page
- * faults are slow. Longer than `waitFor` waits, which says what did not happen.
+ * The timeout of every test and hook, for those that hang. A test that takes a minute on one machine takes ten on a busy one
+ * whose page faults are slow. `waitFor` has a shorter timeout, and its error says what did not happen.
  */
 export const TIMEOUT_MS = 1_800_000;
 
-/** If more files fail, the machine is not the reason. */
+/** If more files fail, a busy machine is not the reason. */
 const MAX_FILES_AGAIN = 15;
 
 /**
- * More than there are cores: some tests do nothing for half a minute but wait for a timeout or a heartbeat. Not many more: each
- * worker loads and compiles all modules, and six on two cores took 12 % more processor time than three. Files of a worker share
- * its modules.
+ * More workers than cores, because some tests only wait for a timeout or a heartbeat for half a minute. Not many more,
+ * because each worker loads and compiles all modules: six workers on two cores took 12 % more processor time than three. The
+ * files of a worker share its modules.
  */
 const WORKERS = availableParallelism() + 2;
 
 /**
- * Each takes a minute or more and mostly waits. A run of all files begins with them, one after the other on a worker of their
- * own: in random order, the last of them would wait alone at the end.
+ * Files that take a minute or more and mostly wait. A run of all files starts them first, one after the other on their own
+ * worker. In random order, the last of them would often run alone at the end.
  */
 const LONG_FILES = [
   "test/citus/distribute_test.ts",
@@ -38,10 +38,10 @@ const LONG_FILES = [
 ];
 
 /**
- * For test workers: memory that a test has freed is kept for the next one, and functions are not compiled with the most effort,
- * because hardly one runs long enough. Where a page fault takes 20 µs, this saves a fifth of the processor time.
- * `spawnService` gives the service's processes their own variables, so they run as in production. Commands and `bun run start`
- * inherit these.
+ * Variables of the test workers. Memory that a test has freed is kept for the next test. Functions are not compiled with the
+ * highest optimization, because few run long enough. Where a page fault takes 20 µs, this saves a fifth of the processor
+ * time. `spawnService` sets its own variables for the service's processes, so they run as in production. Commands and `bun
+ * run start` inherit these variables.
  */
 const WORKER_ENV = { MIMALLOC_PURGE_DELAY: "-1", BUN_JSC_useFTLJIT: "0" };
 
@@ -61,11 +61,11 @@ interface Options {
   isAll: boolean;
   isInstall: boolean;
   without: readonly string[];
-  /** For `bun test`. */
+  /** Arguments that are passed to `bun test`. */
   rest: readonly string[];
 }
 
-/** Reads the arguments; throws for a group or test file that does not exist. */
+/** Reads the arguments. Throws if a group or a test file does not exist. */
 function readOptions({ args, root }: Command): Options {
   const without: string[] = [];
   const rest: string[] = [];
@@ -82,7 +82,7 @@ function readOptions({ args, root }: Command): Options {
   if (unknown !== undefined)
     throw new Error(`Cannot leave out "${unknown}": there is no such group of tests.\n\n${TEST_USAGE}`);
   const files = [...new Bun.Glob("test/**/*_test.ts").scanSync(root)].map((file) => join(root, file));
-  // Arguments behind an option may be its values.
+  // Arguments after an option may be its values.
   const chosen = rest.slice(
     0,
     [...rest, "-"].findIndex((arg) => arg.startsWith("-")),
@@ -95,12 +95,12 @@ function readOptions({ args, root }: Command): Options {
 interface Report {
   passed: number;
   skipped: number;
-  /** Files and names of the failed tests, as `path: name`. */
+  /** Failed tests as `path: name`. */
   failures: readonly string[];
   failedFiles: readonly string[];
 }
 
-/** Reads a JUnit report; null if `bun test` ended before it wrote one. */
+/** Reads a JUnit report. Returns null if `bun test` exited before it wrote a report. */
 function readReport(path: string): Report | null {
   if (!existsSync(path)) return null;
   const text = readFileSync(path, "utf8");
@@ -136,8 +136,8 @@ interface TestRun extends Pick<Command, "root" | "env" | "stop"> {
 }
 
 /**
- * Runs `bun test` to its end. `report` is null if it wrote none; `errors` counts errors outside of tests, such as files that
- * cannot be loaded; `hasFiles` is false if the arguments leave no file, which counts as a failure.
+ * Runs `bun test` and waits for its exit. `report` is null if no report was written. `errors` counts errors outside of tests,
+ * such as files that cannot be loaded. `hasFiles` is false if the arguments select no file, which is a failure.
  */
 async function runBunTest({ root, env, stop, server, args, isShown }: TestRun) {
   const report = join(server.directory, `${crypto.randomUUID()}.xml`);
@@ -168,7 +168,7 @@ async function runBunTest({ root, env, stop, server, args, isShown }: TestRun) {
   return { code: code ?? 1, errors, hasFiles, report: readReport(report) };
 }
 
-/** Runs the chosen tests, or all of them as two shares. The report is null if one share wrote none. */
+/** Runs the chosen tests, or all tests in two concurrent runs. The report is null if one of the runs wrote none. */
 async function runChosen(
   run: Omit<TestRun, "args" | "isShown">,
   options: readonly string[],
@@ -187,7 +187,7 @@ async function runChosen(
       return runBunTest({ ...run, args, isShown: true });
     }),
   );
-  // All files of a share may be left out.
+  // All files of one run may be excluded.
   const runs = ended.some(({ hasFiles }) => hasFiles) ? ended.filter(({ hasFiles }) => hasFiles) : ended;
   const sum = (numbers: readonly number[]) => numbers.reduce((total, number) => total + number, 0);
   const reports = runs.map(({ report }) => report).filter((report) => report !== null);
@@ -212,7 +212,7 @@ interface LeftOut {
   tests: number;
 }
 
-/** Counts the tests of a group among those that the arguments choose: its files are loaded, and no test of them runs. */
+/** Counts the tests of a group that the arguments select. Loads the group's files without running a test. */
 async function countTests(
   run: Omit<TestRun, "args" | "isShown">,
   group: MissingGroup,
@@ -248,8 +248,8 @@ function describeLeftOut(leftOut: readonly LeftOut[]): string {
 }
 
 /**
- * Runs the files of failed tests once more, without anything beside them, and returns the exit code of the whole. A test
- * that fails only on a busy machine passes then, and is reported.
+ * Runs the files of failed tests again, with no other tests, and returns the exit code of the whole run. A test that
+ * fails only on a busy machine passes the second time and is reported as unstable.
  */
 async function runAgain(
   run: Omit<TestRun, "args" | "isShown">,
@@ -269,7 +269,9 @@ function describeUnstable(failures: readonly string[]): string {
   );
 }
 
-/** Whether any of the chosen tests imports the helpers of databases, itself or through files that it imports or lists as tests. */
+/**
+ * Returns whether a chosen test imports the database helpers, directly or through files that it imports or lists as tests.
+ */
 function needsDatabase(root: string, rest: readonly string[]): boolean {
   const chosen = rest.filter((arg) => arg.endsWith("_test.ts")).map((arg) => join(root, arg));
   if (chosen.length === 0 || chosen.length < rest.length || !chosen.every(existsSync)) return true;
@@ -287,7 +289,7 @@ function needsDatabase(root: string, rest: readonly string[]): boolean {
   return false;
 }
 
-/** Returns a signal that is aborted once the reader of the output is gone, as with `2>&1 | head`. */
+/** Returns a signal that is aborted when the reader of the output exits, as with `2>&1 | head`. */
 function whenUnread(): AbortSignal {
   const unread = new AbortController();
   const abort = () => unread.abort(new Error("Cannot go on: the reader of the output is gone"));
@@ -295,7 +297,7 @@ function whenUnread(): AbortSignal {
   return unread.signal;
 }
 
-/** Runs the tests, or those that the arguments choose; returns the exit code. */
+/** Runs all tests, or the tests that the arguments select. Returns the exit code. */
 export async function runTests(command: Command): Promise<number> {
   if (command.args.includes("--help")) {
     process.stdout.write(TEST_USAGE);
@@ -321,7 +323,7 @@ export async function runTests(command: Command): Promise<number> {
   const failures = first.report?.failures ?? [];
   const unstable = code === 0 ? failures : [];
   const passed = (first.report?.passed ?? 0) + unstable.length;
-  // A file that does not load fails the run without being a failed test.
+  // A file that cannot be loaded fails the run but is not a failed test.
   const failed = code === 0 ? 0 : Math.max(failures.length, 1);
   const absent = leftOut.reduce((sum, { tests }) => sum + tests, 0);
   if (leftOut.length > 0) process.stdout.write(describeLeftOut(leftOut));

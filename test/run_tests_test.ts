@@ -4,7 +4,7 @@ import { runCommand } from "./helpers/process/command.ts";
 
 const MAIN = join(import.meta.dir, "main.ts");
 
-test("a name that matches no test file fails before a database is started", async () => {
+test("a run with a name that matches no test file fails before it starts a database", async () => {
   const run = await runCommand([process.execPath, MAIN, "test/api", "nosuchfile"]);
   expect(run).toEqual({
     exitCode: 1,

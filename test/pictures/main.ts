@@ -15,7 +15,7 @@ const DOCS = join(import.meta.dir, "../../docs");
 const VIEWPORT = { width: 1280, height: 760 };
 const AGENT = "/definitions/agent/@demo/code-reviewer";
 
-/** File below `docs/` and the page that it shows. The pages hold no credentials. */
+/** Picture files below `docs/`, with the pages that they show. These pages show no credentials. */
 const PICTURES = {
   "dashboard.png": "/dashboard/exports",
   "pages/home.png": "/",
@@ -30,7 +30,7 @@ const PICTURES = {
   "pages/audit.png": "/orgs/demo/audit",
 } as const;
 
-/** Reads what the demo printed for people who try it. */
+/** Reads a credential that the demo printed for signing in. */
 function readCredential(text: string, name: string): string {
   const [, value] = new RegExp(`Sign in, ${name}\\s+(\\S+)`).exec(text) ?? [];
   if (!value) throw new Error(`Cannot find the ${name} among the demo's credentials`);

@@ -13,8 +13,8 @@ const builder = new Contrib.FromNodePackageJson.Builders.ComponentBuilder(
 );
 
 /**
- * Describes the packages of the running service: versions and checksums from the lockfile, licenses from the
- * installed packages. The same checkout gives the same text.
+ * Describes the service's production packages. Versions and checksums come from the lockfile, and licenses from the
+ * installed packages. The same checkout always gives the same text.
  */
 export async function describeMaterials(root: string): Promise<string> {
   const lock = Bun.JSONC.parse(await Bun.file(join(root, "bun.lock")).text()) as Lockfile;
@@ -53,14 +53,14 @@ async function describePackage(root: string, found: LockedPackage): Promise<Mode
   return component;
 }
 
-/** `elysia/cookie` → `node_modules/elysia/node_modules/cookie`. */
+/** Returns the path of an installed package: `elysia/cookie` → `node_modules/elysia/node_modules/cookie`. */
 function installedPath(key: string): string {
   const names = key.match(/@[^/]+\/[^/]+|[^/]+/g) ?? [];
   return names.map((name) => `node_modules/${name}`).join("/");
 }
 
 async function readComponent(file: string, type = Enums.ComponentType.Library): Promise<Models.Component> {
-  // Written by package managers, or by us.
+  // The file is written by a package manager or by us, so it is not validated.
   const component = builder.makeComponent((await Bun.file(file).json()) as PackageJson, type);
   if (!component) throw new Error(`${file} names no package`);
   return component;

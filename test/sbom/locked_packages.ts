@@ -1,35 +1,35 @@
-/** The packages of a production install, from the lockfile. */
+/** Reads the packages of a production install from the lockfile. */
 
-/** The fields of an entry in `bun.lock` that matter here. */
+/** The dependency fields of an entry in `bun.lock`. */
 interface LockedDependencies {
   dependencies?: Record<string, string>;
   peerDependencies?: Record<string, string>;
 }
 
-/** `bun.lock`, version 2. Keys of `packages` are paths with the `node_modules` folders left out. */
+/** The content of `bun.lock`, version 2. Keys of `packages` are paths without the `node_modules` folders. */
 export interface Lockfile {
   workspaces: { "": { dependencies: Record<string, string> } };
   packages: Record<string, [id: string, registry: string, LockedDependencies, integrity: string]>;
 }
 
 export interface LockedPackage {
-  /** The key of its entry: `elysia/cookie` is the copy of `cookie` that only `elysia` uses. */
+  /** The key of the package's entry: `elysia/cookie` is the copy of `cookie` that only `elysia` uses. */
   key: string;
   name: string;
   version: string;
-  /** Subresource Integrity of the archive: `sha512-…`. */
+  /** The Subresource Integrity value of the package's archive: `sha512-…`. */
   integrity: string;
-  /** Keys of the packages it depends on. */
+  /** Keys of the package's dependencies. */
   dependencies: string[];
 }
 
-/** Lists what `bun install --production --omit=optional` installs, by key. */
+/** Lists the packages that `bun install --production --omit=optional` installs, sorted by key. */
 export function listProductionPackages(lock: Lockfile): LockedPackage[] {
   const found = new Map<string, LockedPackage>();
   const visit = (key: string) => {
     if (found.has(key)) return;
     const [id, , { dependencies = {}, peerDependencies = {} }, integrity] = requireEntry(lock, key);
-    // Bun installs optional peers too if anything else brings them.
+    // Bun also installs an optional peer if another package depends on it.
     const names = Object.keys({ ...dependencies, ...peerDependencies });
     const needed = names.map((name) => resolve(lock, key, name)).filter((found) => found in lock.packages);
     const at = id.lastIndexOf("@");
@@ -46,7 +46,7 @@ export function listProductionPackages(lock: Lockfile): LockedPackage[] {
   return [...found.values()].sort((a, b) => (a.key < b.key ? -1 : 1));
 }
 
-/** Returns the key of the copy of `name` that the package at `key` imports: the nearest one, as Node.js resolves it. */
+/** Returns the key of the copy of `name` that the package at `key` imports. Like Node.js, picks the nearest copy. */
 function resolve(lock: Lockfile, key: string, name: string): string {
   for (let folder = key; folder !== ""; folder = folder.slice(0, Math.max(0, folder.lastIndexOf("/")))) {
     const nested = `${folder}/${name}`;

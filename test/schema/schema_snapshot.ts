@@ -1,4 +1,4 @@
-/** Describes a database's schema as SQL that recreates it, with the same text on every PostgreSQL version. */
+/** Describes a database's schema as SQL that recreates it. The text is the same on every PostgreSQL version. */
 import type { Sql } from "../../sql/connection/pool.ts";
 
 interface SequenceRow {
@@ -24,7 +24,7 @@ async function listSequences(sql: Sql): Promise<SequenceRow[]> {
 
 interface ColumnRow {
   tableName: string;
-  /** Name, type, nullability, default or identity: a line of `create table`. */
+  /** A column's line in `create table`: name, type, nullability, default or identity. */
   definition: string;
 }
 
@@ -54,13 +54,13 @@ async function listColumns(sql: Sql): Promise<ColumnRow[]> {
 
 interface PartitionedRow {
   tableName: string;
-  /** What follows `partition by`. */
+  /** The text after `partition by`. */
   key: string;
-  /** Statements that create its partitions. */
+  /** Statements that create the table's partitions. */
   partitions: string[];
 }
 
-/** Partitions inherit columns, constraints and indexes, so these are described only once. */
+/** Lists partitioned tables. Partitions inherit columns, constraints and indexes, which are described only on the table. */
 async function listPartitioned(sql: Sql): Promise<PartitionedRow[]> {
   return sql<PartitionedRow[]>`
     select
@@ -84,7 +84,10 @@ interface ConstraintRow {
   isForeignKey: boolean;
 }
 
-/** Keys first, then checks. `not null` is part of the column here; PostgreSQL 18 lists it as a constraint as well. */
+/**
+ * Lists constraints, keys first and then checks. Omits `not null`, which is part of the column; PostgreSQL 18 also
+ * lists it as a constraint.
+ */
 async function listConstraints(sql: Sql): Promise<ConstraintRow[]> {
   return sql<ConstraintRow[]>`
     select
@@ -98,7 +101,7 @@ async function listConstraints(sql: Sql): Promise<ConstraintRow[]> {
     order by c.relname collate "C", array_position(array['p', 'u', 'x', 'c', 'f'], n.contype::text), n.conname collate "C"`;
 }
 
-/** Indexes, except those of constraints and inherited ones of partitions. */
+/** Lists indexes, except those of constraints and those that partitions inherit. */
 async function listIndexes(sql: Sql): Promise<{ definition: string }[]> {
   return sql<{ definition: string }[]>`
     select replace(pg_get_indexdef(i.indexrelid), ' ON ONLY ', ' ON ') as definition
@@ -110,7 +113,7 @@ async function listIndexes(sql: Sql): Promise<{ definition: string }[]> {
     order by t.relname collate "C", c.relname collate "C"`;
 }
 
-/** In order of creation, because they call each other. */
+/** Lists functions in their order of creation, because they call each other. */
 async function listFunctions(sql: Sql): Promise<{ definition: string }[]> {
   return sql<{ definition: string }[]>`
     select rtrim(pg_get_functiondef(p.oid), e'\n') as definition
@@ -128,7 +131,7 @@ async function listTriggers(sql: Sql): Promise<{ definition: string }[]> {
     order by c.relname collate "C", t.tgname collate "C"`;
 }
 
-/** Views, aggregates and procedures, which the snapshot cannot describe; it must not look complete. */
+/** Throws if the schema has views, aggregates or procedures. The snapshot cannot describe them and would be incomplete. */
 async function rejectUnknownObjects(sql: Sql): Promise<void> {
   const unknown = await sql<{ name: string }[]>`
     select relname as name from pg_class
@@ -159,9 +162,7 @@ function createTable(
   return [`${table} partition by ${partitioned.key};`, ...partitioned.partitions].join("\n");
 }
 
-/**
- * Describes the schema `public`, sorted by name; foreign keys come last, so that the text runs from top to bottom.
- */
+/** Describes the schema `public`, sorted by name. Foreign keys come last, so that the statements can be executed in order. */
 export async function describeSchema(sql: Sql): Promise<string> {
   await rejectUnknownObjects(sql);
   const sequences = await listSequences(sql);

@@ -17,19 +17,19 @@ test("an emoji is one character", () => {
   ]);
 });
 
-test("a text that is cut inside an emoji stays well-formed", () => {
+test("a text that is truncated inside an emoji stays well-formed", () => {
   expect([shorten("abc", 3), shorten("abcd", 3)]).toEqual(["abc", "abc…"]);
   expect(shorten("ab😀", 3)).toBe("ab\uFFFD…");
 });
 
-test("PostgreSQL stores neither NUL nor half of a surrogate pair", () => {
+test("PostgreSQL stores neither NUL nor a lone surrogate", () => {
   expect(["a😀", "a\0", "a\uD83D"].map(isStorable)).toEqual([true, false, false]);
 });
 
-test("only the first thirty of consecutive marks are normalized", () => {
+test("only the first thirty of consecutive combining marks are kept", () => {
   expect(normalizeText("ﬁancé\u0301", "NFKC")).toBe("fiancé\u0301");
   expect(normalizeText("e\u0301x", "NFKC")).toBe("éx");
-  // Ordering all of them would take minutes.
+  // Normalizing all marks would take minutes.
   const marks = "\u0315".repeat(50_000) + "\u0327".repeat(50_000);
   expect(normalizeText(`a${marks}b`, "NFKD")).toBe(`a${"\u0315".repeat(30)}b`);
 });

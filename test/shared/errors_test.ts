@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { ApiError, ERRORS, type ErrorCode } from "../../shared/errors.ts";
 
-test("the text of an error has its details, unless the place that throws it says more", () => {
+test("an error's message contains its details, unless the caller passes a message", () => {
   const texts = [
     new ApiError("PAYLOAD_TOO_LARGE", { details: { maxSize: 4096 } }),
     new ApiError("PAYLOAD_TOO_LARGE"),
@@ -22,14 +22,14 @@ test("the text of an error has its details, unless the place that throws it says
   ]);
 });
 
-test("an error says when to retry if its code or the place that throws it does, along with other headers", () => {
+test("an error has Retry-After from its code or its caller, and keeps the caller's other headers", () => {
   expect(new ApiError("SERVICE_UNAVAILABLE").headers).toEqual({ "Retry-After": "5" });
   expect(new ApiError("RATE_LIMITED", { retryAfter: 17 }).headers).toEqual({ "Retry-After": "17" });
   const headers = { "Content-Range": "bytes */9" };
   expect(new ApiError("RANGE_NOT_SATISFIABLE", { details: { bytes: 9 }, headers }).headers).toEqual(headers);
 });
 
-test("every code that clients should retry says when", () => {
+test("every retryable code has Retry-After", () => {
   const codes = Object.keys(ERRORS) as ErrorCode[];
   const silent = codes
     .filter((code) => [429, 503].includes(ERRORS[code].status))
@@ -40,7 +40,7 @@ test("every code that clients should retry says when", () => {
 });
 
 test("wrong details of a code do not compile", () => {
-  // @ts-expect-error: the status is no status of definitions.
+  // @ts-expect-error: this status is not a status of definitions.
   expect(new ApiError("NOT_DELETABLE", { details: { status: "gone" } }).status).toBe(409);
   // @ts-expect-error: the limit is missing.
   expect(new ApiError("QUOTA_EXCEEDED", { details: { quota: "keys" } }).status).toBe(409);

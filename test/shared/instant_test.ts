@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { addMilliseconds, parseInstant } from "../../shared/instant.ts";
 
-test("parseInstant() reads ISO 8601 with an offset and cuts to milliseconds", () => {
+test("parseInstant() reads ISO 8601 with an offset and truncates to milliseconds", () => {
   const cases: readonly [string, string][] = [
     ["2026-11-20T10:00:00.000Z", "2026-11-20T10:00:00.000Z"],
     ["2026-11-20T10:00:00Z", "2026-11-20T10:00:00.000Z"],
@@ -14,7 +14,7 @@ test("parseInstant() reads ISO 8601 with an offset and cuts to milliseconds", ()
     ["2026-11-20T10:00:00+02:00", "2026-11-20T08:00:00.000Z"],
     ["2026-11-20T10:00:00-0530", "2026-11-20T15:30:00.000Z"],
     ["2026-11-20T10:00:00+02", "2026-11-20T08:00:00.000Z"],
-    // A plus sign that was not percent-encoded.
+    // A plus sign that was not percent-encoded arrives as a space.
     ["2026-11-20T10:00:00 02:00", "2026-11-20T08:00:00.000Z"],
     ["1969-12-31T23:59:59.9999Z", "1969-12-31T23:59:59.999Z"],
     ["2024-02-29T00:00:00Z", "2024-02-29T00:00:00.000Z"],
@@ -55,6 +55,6 @@ test("parseInstant() reads back every instant that a Date writes", () => {
   fc.assert(fc.property(dates, (date) => parseInstant(date.toISOString()) === date.toISOString()));
 });
 
-test("addMilliseconds() carries over", () => {
+test("addMilliseconds() carries over to larger units", () => {
   expect(addMilliseconds("2026-01-01T00:00:00.000Z", -1)).toBe("2025-12-31T23:59:59.999Z");
 });

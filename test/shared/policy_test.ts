@@ -75,7 +75,7 @@ test("hasOrgRole() orders viewer, publisher, admin, owner", () => {
   });
 });
 
-test("isPersonalCredential() keeps automation and system keys out", () => {
+test("isPersonalCredential() refuses automation and system keys", () => {
   const personal = KEY_KINDS.filter((kind) => isPersonalCredential(key(kind)).ok);
   expect([personal, isPersonalCredential(session).ok]).toEqual([["user"], true]);
   expect(isPersonalCredential(key("system"))).toEqual({
@@ -117,7 +117,7 @@ describe("mayExportBundle()", () => {
     });
   });
 
-  test("refuses in this order: the key's kind, the role, the tier", () => {
+  test("checks the key's kind, then the role, then the tier", () => {
     const codes = [
       mayExportBundle({ credential: key("automation"), role: "viewer", tier: "free" }),
       mayExportBundle({ credential: session, role: "viewer", tier: "free" }),
@@ -150,7 +150,7 @@ test("mayCompareContent() requires any paid tier", () => {
   expect(mayCompareContent("free")).toMatchObject({ details: { currentTier: "free", feature: "diff" } });
 });
 
-test("forkRefusal() looks at the state, then at the caller", () => {
+test("forkRefusal() checks the state, then the caller", () => {
   const refusals = (isOwn: boolean, role: OrgRole | null) =>
     [...DEFINITION_STATUSES, null].map((status) => forkDenial({ status, isOwn, isQuarantined: false }, role));
   expect(refusals(false, "publisher")).toEqual(["NOT_PUBLISHED", null, null, "ARCHIVED", "NOT_PUBLISHED"]);
@@ -168,7 +168,7 @@ test("forkRefusal() looks at the state, then at the caller", () => {
   ]);
 });
 
-test("maySetDefinitionTier() leaves pro to platform administrators", () => {
+test("maySetDefinitionTier() allows pro only for platform administrators", () => {
   const refused = { ok: false, code: "ROLE_REQUIRED", details: { requiredRole: "admin" } } as const;
   for (const tier of ["user", "org"] as const) {
     expect(maySetDefinitionTier({ tier, platformRole: "user" })).toEqual({ ok: true });

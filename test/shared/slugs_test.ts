@@ -14,7 +14,7 @@ test.each([
 });
 
 test.each(["menu", "x".repeat(60), `${"x".repeat(57)} y`, "550e8400-e29b-41d4-a716-446655440000"])(
-  "slugCandidates() makes slugs of %j that a person could also choose",
+  "slugCandidates() makes slugs from %j that a user could also choose",
   (name) => {
     const found = slugCandidates(name).take(12).toArray();
     expect(found.filter(isProjectSlug)).toEqual(found);

@@ -1,7 +1,4 @@
-/**
- * Temporary credentials for the bucket, from stand-ins for AWS's servers. The bucket is a real S3-compatible
- * server.
- */
+/** Temporary credentials for the bucket, from stubs of AWS's endpoints. The bucket is a real S3-compatible server. */
 import { expect, test } from "bun:test";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -32,7 +29,7 @@ const credentialsJson = (token: string, expiresAt: number) =>
 
 const container = (url: string) => ({ type: "container", url, token: null, tokenFile: null }) as const;
 
-test("credentials are fetched once for all that wait, and replaced before they expire", async () => {
+test("concurrent requests share one fetch of credentials, which are replaced before they expire", async () => {
   let time = Date.now();
   let fetches = 0;
   await using endpoint = serve(() => {
@@ -49,7 +46,7 @@ test("credentials are fetched once for all that wait, and replaced before they e
   expect(fetches).toBe(2);
 });
 
-test("valid credentials stay in use while the endpoint fails, and expired ones do not", async () => {
+test("valid credentials stay in use while the endpoint fails, and expired credentials do not", async () => {
   let time = Date.now();
   let fetches = 0;
   await using endpoint = serve(() => {
@@ -69,11 +66,11 @@ test("valid credentials stay in use while the endpoint fails, and expired ones d
   );
 });
 
-test("a bucket is used with its session token, and with the next one when that has expired", async () => {
+test("requests send the bucket's session token, and the next token after the first has expired", async () => {
   await using s3 = await startS3Server();
   const dataDir = await mkdtemp(join(tmpdir(), "ulr-credentials-"));
   let valid = "token-1";
-  // They are expired on arrival, so each request needs new ones.
+  // The credentials are already expired, so each request needs new ones.
   await using endpoint = serve(() => credentialsJson(valid, Date.now()));
   await using guard = serve(async (request) => {
     const { pathname, search, searchParams } = new URL(request.url);
@@ -99,7 +96,7 @@ test("a bucket is used with its session token, and with the next one when that h
   await rm(dataDir, { recursive: true });
 });
 
-test("a silent endpoint is an error after a bounded wait", async () => {
+test("a request to a silent endpoint times out", async () => {
   const gone = Promise.withResolvers<Response>();
   await using endpoint = serve(() => gone.promise);
   const get = openCredentials(container(endpoint.url));
@@ -109,7 +106,7 @@ test("a silent endpoint is an error after a bounded wait", async () => {
   gone.resolve(new Response());
 });
 
-test("an endpoint is sent the token of its file, and errors name neither token nor response", async () => {
+test("an endpoint receives the token from its file, and errors contain neither token nor response", async () => {
   const tokenFile = join(tmpdir(), `ulr-token-${crypto.randomUUID()}`);
   await using endpoint = serve((request) =>
     request.headers.get("authorization") === "secret-1"
@@ -127,7 +124,7 @@ test("an endpoint is sent the token of its file, and errors name neither token n
   await rm(tokenFile);
 });
 
-test("STS exchanges the web identity, whose file is read again each time", async () => {
+test("STS exchanges the web identity, whose file is read for each exchange", async () => {
   const tokenFile = join(tmpdir(), `ulr-identity-${crypto.randomUUID()}`);
   await Bun.write(tokenFile, "identity-1\n");
   let time = Date.now();

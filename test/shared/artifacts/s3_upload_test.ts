@@ -1,4 +1,4 @@
-/** Uploads whose parts fail. Bun fails a test in which a rejection has no handler. */
+/** Uploads whose parts fail. Bun also fails a test that leaves a rejection unhandled. */
 import { expect, test } from "bun:test";
 import { type BucketRequests, openBucketRequests } from "../../../shared/artifacts/s3_requests.ts";
 import { uploadObject } from "../../../shared/artifacts/s3_upload.ts";
@@ -8,8 +8,8 @@ import { waitFor } from "../../helpers/wait_for.ts";
 const PART_BYTES = 8 * 1024 * 1024;
 
 /**
- * A bucket that begins and aborts uploads, and responds to parts as the test wants. `partMs` replaces the two minutes that a
- * part may take.
+ * Opens a bucket stub that accepts the start and abort of uploads. `respondToPart` responds to parts. `partMs` replaces the
+ * timeout of a part, which is two minutes.
  */
 function openBucket(respondToPart: () => Response | Promise<Response>, partMs?: number) {
   const seen = { partCount: 0, abortCount: 0, failedPartCount: 0 };
@@ -47,7 +47,7 @@ function openBucket(respondToPart: () => Response | Promise<Response>, partMs?: 
   return { requests: counted, seen, [Symbol.asyncDispose]: () => server.stop(true) };
 }
 
-test("a refused part fails the upload, and nothing else, when the next part is slow", async () => {
+test("a rejected part fails only the upload, even if the next part is slow", async () => {
   const denial = "<Error><Code>AccessDenied</Code></Error>";
   await using bucket = openBucket(() => new Response(denial, { status: 403 }));
   async function* slow(): AsyncGenerator<Uint8Array, void, void> {
@@ -63,7 +63,7 @@ test("a refused part fails the upload, and nothing else, when the next part is s
   expect(bucket.seen.abortCount).toBe(1);
 });
 
-test("an abort fails the upload, and nothing else, when a part is being sent and the next one is slow", async () => {
+test("an abort fails only the upload, even if a part is being sent and the next part is slow", async () => {
   await using bucket = openBucket(() => new Promise<Response>(() => {}));
   const stopping = new AbortController();
   const { signal } = stopping;
@@ -80,10 +80,10 @@ test("an abort fails the upload, and nothing else, when a part is being sent and
   expect(bucket.seen.abortCount).toBe(1);
 });
 
-/** On a slow machine, a part takes a second to arrive. */
+/** Longer than a part takes to arrive on a slow machine, which is about a second. */
 const SILENCE_MS = 4_000;
 
-test("a part whose connection falls silent is sent once more, and then the bucket counts as silent", async () => {
+test("a part whose connection falls silent is retried once, and then the upload fails", async () => {
   const silence = () => new Promise<Response>(() => {});
   async function* content(): AsyncGenerator<Uint8Array, void, void> {
     yield new Uint8Array(PART_BYTES);
@@ -94,7 +94,7 @@ test("a part whose connection falls silent is sent once more, and then the bucke
     SILENCE_MS,
   );
   const stored = uploadObject(once.requests, { key: "a.zip", content: content(), signal });
-  // All parts arrived; this bucket then says that it has stored nothing.
+  // All parts arrived, but the stub then reports 0 stored bytes.
   expect(await stored.catch((error: Error) => error.message)).toBe(
     `Cannot use the artifact storage: the bucket stored 0 of ${PART_BYTES} bytes`,
   );
@@ -105,7 +105,7 @@ test("a part whose connection falls silent is sent once more, and then the bucke
   expect(always.seen).toEqual({ partCount: 2, abortCount: 1, failedPartCount: 1 });
 });
 
-test("content that is too large for a bucket fails, and one byte less is stored", async () => {
+test("content that exceeds the bucket's limit by one byte fails, and content at the limit is uploaded", async () => {
   await using bucket = openBucket(() => new Response(null, { headers: { ETag: "1" } }));
   async function* content(bytes: number): AsyncGenerator<Uint8Array, void, void> {
     yield new Uint8Array(bytes);
@@ -117,7 +117,7 @@ test("content that is too large for a bucket fails, and one byte less is stored"
   const failed = await upload(maxBytes + 1).catch((error: unknown) => error);
   expect(failed).toEqual(new ArtifactTooLargeError(maxBytes));
   expect(bucket.seen.abortCount).toBe(1);
-  // All parts arrived; this bucket then says that it has stored nothing.
+  // All parts arrived, but the stub then reports 0 stored bytes.
   expect(await upload(maxBytes).catch((error: Error) => error.message)).toBe(
     `Cannot use the artifact storage: the bucket stored 0 of ${maxBytes} bytes`,
   );

@@ -1,4 +1,4 @@
-/** The promises of both stores, tested with a real directory and a real S3-compatible server. */
+/** The guarantees of both stores, with a real directory and a real S3-compatible server. */
 import { expect, test } from "bun:test";
 import { createHash, randomBytes } from "node:crypto";
 import { mkdtemp, readdir, rm } from "node:fs/promises";
@@ -47,7 +47,7 @@ async function openBucket(): Promise<Opened> {
   };
 }
 
-/** The same behind a server that respects `If-None-Match: *`, like AWS and unlike s3rver. */
+/** Opens a bucket behind a server that respects `If-None-Match: *`, like AWS and unlike s3rver. */
 async function openConditionalBucket(): Promise<Opened> {
   const s3 = await startS3Server();
   const dataDir = await mkdtemp(join(tmpdir(), "ulr-store-"));
@@ -79,7 +79,7 @@ async function openConditionalBucket(): Promise<Opened> {
   };
 }
 
-/** `count` chunks of 1 MiB that hardly compress. */
+/** Yields `count` chunks of 1 MiB that hardly compress. */
 async function* noise(count: number): AsyncGenerator<Uint8Array, void, void> {
   for (let index = 0; index < count; index += 1) yield new Uint8Array(randomBytes(MIB));
 }
@@ -135,7 +135,7 @@ for (const [kind, open] of [
     expect(await names(store)).toEqual(["b.2.zip"]);
   });
 
-  test(`a ${kind} keeps nothing of content that fails, and passes its error on`, async () => {
+  test(`a ${kind} keeps no part of content that fails, and passes on the error`, async () => {
     await using opened = await open();
     const { store } = opened;
     async function* failing(): AsyncGenerator<Uint8Array, void, void> {
@@ -147,14 +147,14 @@ for (const [kind, open] of [
     expect(await store.write("a.1.zip", noise(1))).toMatchObject({ bytes: MIB });
   });
 
-  test(`a ${kind} that has a part of an artifact does not give it for the whole`, async () => {
+  test(`a ${kind} does not return an incomplete artifact`, async () => {
     await using opened = await open();
     await opened.store.write("a.1.zip", noise(1));
     const read = opened.store.read("a.1.zip", { bytes: MIB + 1, signal, isOver });
     expect(await read.catch((error: unknown) => error)).toBeInstanceOf(ArtifactStorageError);
   });
 
-  test(`a ${kind} that fails says that it was the storage`, async () => {
+  test(`a ${kind} that fails throws a storage error`, async () => {
     await using opened = await open();
     const { store } = opened;
     await store.write("a.1.zip", noise(1));
@@ -183,7 +183,7 @@ for (const [kind, open] of [
   ["bucket", openBucket],
   ["bucket with conditional writes", openConditionalBucket],
 ] as const) {
-  test(`a ${kind} has one marker, which is created once, can be replaced, and is no artifact`, async () => {
+  test(`a ${kind} has one marker, which is created once, can be replaced, and is not listed as an artifact`, async () => {
     await using opened = await open();
     const { store } = opened;
     expect(await store.readMarker()).toBeNull();
@@ -191,7 +191,7 @@ for (const [kind, open] of [
     const made = await Promise.all(texts.map((text) => store.createMarker(text)));
     const marker = await store.readMarker();
     expect(texts).toContain(marker ?? "");
-    // Only in a bucket without conditional writes, several writers may all believe that they created it.
+    // In a bucket without conditional writes, several writers may believe that they created the marker.
     if (kind !== "bucket") expect(texts.filter((_, index) => made[index])).toEqual([marker ?? ""]);
     expect(await store.createMarker("late")).toBe(false);
     expect(await store.readMarker()).toBe(marker);
@@ -207,7 +207,7 @@ for (const [kind, open] of [
   });
 }
 
-test("a bucket's name and prefix come from the URL, with or without a prefix", async () => {
+test("the bucket's name and optional prefix come from the URL", async () => {
   await using server = await startS3Server();
   for (const [path, key] of [
     ["", "x.zip"],
@@ -226,7 +226,7 @@ test("a bucket's name and prefix come from the URL, with or without a prefix", a
   }
 });
 
-test("an upload to a slow bucket runs ahead of it by a few parts and no more", async () => {
+test("an upload to a slow bucket buffers only a few parts", async () => {
   await using server = await startS3Server();
   await using proxy = await openSlowProxy(server.config.s3.endpoint, { pauseMs: 1 });
   const s3 = { ...server.config.s3, endpoint: proxy.origin };
@@ -262,7 +262,7 @@ test("an aborted read ends the request to the bucket and leaves no file", async 
   await rm(dataDir, { recursive: true });
 });
 
-test("after the network has lost a connection in silence, a bucket is read and written on new ones", async () => {
+test("after the network has silently lost a connection, the bucket is read and written over new connections", async () => {
   await using server = await startS3Server();
   await using proxy = await openSlowProxy(server.config.s3.endpoint);
   const dataDir = await mkdtemp(join(tmpdir(), "ulr-store-"));
@@ -284,7 +284,7 @@ test("after the network has lost a connection in silence, a bucket is read and w
   await rm(dataDir, { recursive: true });
 });
 
-/** A store whose bucket is behind something that responds itself, or passes requests on without some headers. */
+/** Opens a store whose requests pass through `respond`, which may respond itself or forward requests without some headers. */
 async function openBehind(respond: (request: Request, endpoint: string) => Response | Promise<Response>) {
   const s3 = await startS3Server();
   const dataDir = await mkdtemp(join(tmpdir(), "ulr-store-"));
@@ -305,7 +305,7 @@ async function openBehind(respond: (request: Request, endpoint: string) => Respo
   };
 }
 
-test("a web page instead of the bucket is a storage failure, and is never mistaken for the bucket's response", async () => {
+test("a web page in place of the bucket's response is a storage error", async () => {
   const page = `<!doctype html><title>Sign in</title>${" ".repeat(2 * MIB)}`;
   const headers = { "content-type": "text/html; charset=utf-8" };
   const range = { first: 5, last: 9 };
@@ -330,7 +330,7 @@ test("a web page instead of the bucket is a storage failure, and is never mistak
   }
 });
 
-test("an empty response is the bucket's, although some buckets label it as HTML", async () => {
+test("an empty response labeled as HTML is accepted, because some buckets send it", async () => {
   await using place = await openBehind(async (request, endpoint) => {
     const { pathname, search } = new URL(request.url);
     const { method, headers } = request;
@@ -348,7 +348,7 @@ test("an empty response is the bucket's, although some buckets label it as HTML"
   expect(await names(place.direct)).toEqual([]);
 });
 
-test("through a proxy that drops Range, an artifact is read from its start, and its middle is a failure", async () => {
+test("through a proxy that drops Range, only ranges from the start of an artifact can be read", async () => {
   await using place = await openBehind((request, endpoint) => {
     const { pathname, search } = new URL(request.url);
     request.headers.delete("range");
@@ -368,7 +368,7 @@ test("through a proxy that drops Range, an artifact is read from its start, and 
   );
 });
 
-test("files of a directory that are copied with their names are the same store in a bucket", async () => {
+test("a directory's files work as a bucket's artifacts when they are copied under their names", async () => {
   const dataDir = await mkdtemp(join(tmpdir(), "ulr-store-"));
   await using server = await startS3Server();
   try {

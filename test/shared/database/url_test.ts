@@ -1,9 +1,9 @@
-/** Which database URLs are accepted and what they mean; no message repeats a part of one. */
+/** Which database URLs are accepted, and how they are parsed. No error message repeats a part of a URL. */
 import { expect, test } from "bun:test";
 import { parseDatabaseUrl, withAddress } from "../../../shared/database/url.ts";
 import { readConfig } from "../../../shared/process/config.ts";
 
-test("a URL is percent-decoded, and its defaults are libpq's", () => {
+test("a URL is percent-decoded and has libpq's defaults", () => {
   expect(parseDatabaseUrl("postgres://a%40b:p%2Fw%25@db.example/my%20db")).toEqual({
     hosts: ["db.example"],
     ports: [5432],
@@ -40,7 +40,7 @@ test("a URL names an IPv6 address, several hosts, or the directory of a socket",
   });
 });
 
-test("settings of sessions are percent-decoded, and a plus sign is one", () => {
+test("session settings are percent-decoded, and a plus sign stays a plus sign", () => {
   const { settings } = parseDatabaseUrl(
     "postgres://h/ulr?options=-c%20TimeZone%3D+02&search_path=ulr%2C%20public",
   );
@@ -80,7 +80,7 @@ const PROBLEMS: readonly [url: string, problem: string][] = [
   ["postgres://h/ulr?target_session_attrs=hidden", "target_session_attrs must be one of any, read-write"],
 ];
 
-test("a URL that cannot be used is reported in one line that names the variable and repeats no value", () => {
+test("an invalid URL is reported in one line that names the variable and repeats no value", () => {
   for (const [url, problem] of PROBLEMS) {
     for (const name of ["DATABASE_URL", "DATABASE_DIRECT_URL", "DATABASE_REPLICA_URL"]) {
       const result = readConfig({ DATABASE_URL: "postgres://localhost/ulr", [name]: url });
@@ -93,7 +93,7 @@ test("a URL that cannot be used is reported in one line that names the variable 
   }
 });
 
-test("a URL keeps everything but its servers when it is given another address", () => {
+test("withAddress() replaces only the servers of a URL", () => {
   const parsed = (url: string, host: string) => parseDatabaseUrl(withAddress(url, { host, port: 9700 }));
   const url =
     "postgresql://a%40b:p%2Fw%25@one.example,two.example:5433/my%20db?sslmode=require&search_path=public";

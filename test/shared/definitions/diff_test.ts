@@ -9,7 +9,7 @@ function definition(body: string, type: DefinitionType = "agent") {
 }
 
 test.each(readDemoDefinitions())(
-  "$file does not differ from itself, nor from a later version of the same text",
+  "$file does not differ from itself or from a later version with the same text",
   ({ type, yaml }) => {
     const source = parsed(yaml, type);
     const later = parsed(`# later\n${yaml.replace(/version: ".*"/, 'version: "9.0.0"')}`, type);
@@ -36,13 +36,13 @@ test("diffSections() compares blocks two levels deep, by value", () => {
   });
 });
 
-test("diffSections() names blocks next to the definition, and quotes unusual keys", () => {
+test("diffSections() reports blocks next to the definition, and quotes unusual keys", () => {
   const root = { agent: { interface: { name: "a", version: "1.0.0" }, "a b": 1 }, meta: 1, "x-y": { z: 1 } };
   const { unchanged } = diffSections({ type: "agent", root }, { type: "agent", root });
   expect(unchanged).toEqual(["agent.interface", 'agent["a b"]', "meta", "x-y.z"]);
 });
 
-test("diffSections() tells keys apart that begin with the same 60 characters", () => {
+test("diffSections() distinguishes keys that share their first 60 characters", () => {
   const [first, second] = ["a", "b"].map((end) => "k".repeat(60) + end);
   const shown = `agent["${"k".repeat(60)}…"]`;
   const compare = (from: string, to: string) => diffSections(definition(from), definition(to));
@@ -54,7 +54,7 @@ test("diffSections() tells keys apart that begin with the same 60 characters", (
   expect(compare(from, `${second}: 1`)).toMatchObject({ removed: [shown] });
 });
 
-test("diffFields() names the smallest thing that changed", () => {
+test("diffFields() reports the innermost changed field", () => {
   const from = definition(
     "defaults: {model: haiku, timeout: 5}\nold: {a: 1, b: 2}\ntags: [a, b]\nlist:\n  - {id: one, n: 1}\n  - {id: two, n: 2}\nsteps: [{a: 1}, {a: 2}]\nkind: [1]",
   );
@@ -105,7 +105,7 @@ test.each(LISTS)("entries of a list of a %s are matched by any scalar id or name
   }
 });
 
-test("entries are matched by place if two have the same id, or one has none", () => {
+test("entries are matched by position if two share an id or one has no id", () => {
   for (const [before, after] of [
     ["[{id: 1, n: 1}, {id: '1', n: 2}]", "[{id: 1, n: 1}, {id: '1', n: 3}]"],
     ["[{id: 1, n: 1}, {n: 2}]", "[{id: 1, n: 1}, {n: 3}]"],
@@ -116,7 +116,7 @@ test("entries are matched by place if two have the same id, or one has none", ()
   }
 });
 
-/** The first change between two bodies, classified. */
+/** Classifies the first change between two bodies, and suggests a version bump. */
 function significance(type: DefinitionType, from: string, to: string) {
   const compared = { from: definition(from, type), to: definition(to, type) };
   const changes = classifyChanges(diffFields(compared.from, compared.to).fields, compared);

@@ -14,7 +14,7 @@ import {
 import { parsed, readDemoDefinitions } from "../../helpers/definitions/demo_definitions.ts";
 import { storableText } from "../../helpers/definitions/nasty_text.ts";
 
-/** Returns the edited text; throws if the edit fails. */
+/** Edits a document and returns the new text. Throws if the edit fails. */
 function edit(yaml: string, changes: DefinitionChanges, names?: readonly QualifiedName[]): string {
   const edited = editDefinition(yaml, changes, names);
   if (!edited.ok) throw new Error(`Cannot edit: ${JSON.stringify(edited.problems)}`);
@@ -44,7 +44,7 @@ agent:
   list: [ 1,2 ]
 `;
 
-test("editDefinition() changes the values it is about, and nothing else", () => {
+test("editDefinition() changes only the given values", () => {
   const changes: DefinitionChanges = {
     name: "my-fork",
     version: "2.0.0",
@@ -86,7 +86,7 @@ test("editDefinition() returns a document unchanged if it already has the values
   expect(edit(DOCUMENT, { name: "reviewer", tags: ["old"] })).toBe(DOCUMENT);
 });
 
-/** A body, the change in its interface, and the body after it. `NAME` stands for `name: a, version: 1.0.0`. */
+/** A body, the change of its interface, and the expected body. `NAME` stands for `name: a, version: 1.0.0`. */
 test.each<[case_: string, yaml: string, changes: DefinitionChanges, expected: string]>([
   [
     "a text in single quotes",
@@ -260,11 +260,11 @@ test.each<[yaml: string, expected: string]>([
     "agent: {interface: {version: 1.0.0 # c\n   , name: a}}\n",
     "agent: {interface: {version: 1.0.0, domain: legal # c\n   , name: a}}\n",
   ],
-])("editDefinition() adds a field behind the version in %j", (yaml, expected) => {
+])("editDefinition() adds a field after the version in %j", (yaml, expected) => {
   expect(edit(yaml, { domain: "legal" })).toBe(expected);
 });
 
-test("editDefinition() adds fields in their usual order, and texts of several lines as such", () => {
+test("editDefinition() adds fields in their usual order, and multi-line texts as blocks", () => {
   const yaml = "agent:\n  interface:\n    name: a\n    version: 1.0.0\n  # kept\n";
   const edited = edit(yaml, { tags: ["x"], description: "One\n\n  two\n", displayName: "A" });
   expect(edited).toBe(
@@ -303,7 +303,7 @@ test.each<[what: string, yaml: string, expected: string, replaced: string[]]>([
   expect(edited.ok && edited.replacedAliases.map(({ path }) => path)).toEqual(replaced);
 });
 
-test("editDefinition() says which alias it replaced, and where", () => {
+test("editDefinition() reports each replaced alias and its position", () => {
   const yaml = "agent:\n  interface:\n    name: &n a\n    version: 1.0.0\n  other:\n    - *n\n";
   const edited = editDefinition(yaml, { name: "b" });
   const message = 'The alias "*n" is replaced by its text, because the value of its anchor changes.';
@@ -330,7 +330,7 @@ test.each<[type: DefinitionType, body: string, expected: string]>([
     "invokes:\n    agent: >- # folded\n      x@^1.0.0\n\n    build: 12345678901234567890",
     "invokes:\n    agent: >- # folded\n      @agents/x@^1.0.0\n\n    build: 12345678901234567890",
   ],
-  // An alias stays if its anchor gets the same organization.
+  // An alias is kept if its anchor gets the same organization.
   ["command", "invokes:\n    agents: [&one x, *one]", 'invokes:\n    agents: [&one "@agents/x", *one]'],
   [
     "command",
@@ -402,7 +402,7 @@ const changes: fc.Arbitrary<DefinitionChanges> = fc.record(
   { requiredKeys: [] },
 );
 
-test("editDefinition() writes any text, and leaves every other value and comment", () => {
+test("editDefinition() writes any text, and keeps every other value and comment", () => {
   const documents = [
     ...readDemoDefinitions().map(({ type, yaml }) => ({ type, yaml: `# first\n${yaml}\n# last\n` })),
     { type: "agent" as const, yaml: DOCUMENT },

@@ -1,4 +1,4 @@
-/** The program in docs/languages.md computes both digests of a definition from its address, and finds wrong ones. */
+/** The program in docs/languages.md computes both digests of a definition from its URL, and detects wrong digests. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { createHash } from "node:crypto";
 import { mkdtemp, rm, symlink } from "node:fs/promises";
@@ -19,7 +19,7 @@ async function readProgram(): Promise<string> {
   return program;
 }
 
-/** Runs the program once for all addresses: starting it takes longer than its work. */
+/** Runs the program's code once for all URLs, because starting a process takes longer than its work. */
 const RUN_ALL = `
 for (const [index, address] of process.argv.slice(2).entries()) {
   console.log(address);
@@ -27,7 +27,7 @@ for (const [index, address] of process.argv.slice(2).entries()) {
   await import("./digests.mjs?" + index);
 }`;
 
-/** A folder of its own, with the package that the program needs. */
+/** A temporary folder with the program and its package. */
 let folder: string;
 
 beforeAll(async () => {
@@ -39,7 +39,7 @@ beforeAll(async () => {
 
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-/** Publishes a public document and returns its address. */
+/** Publishes a public document and returns the definition's path. */
 async function publish(api: TestApp, person: Person, document: { type: DefinitionType; yaml: string }) {
   const { type, yaml } = document;
   const { name, version } = parsed(yaml, type);
@@ -63,7 +63,7 @@ async function run(script: string, addresses: readonly string[]): Promise<string
   return `${out}${err}${await child.exited}`;
 }
 
-test("digests can be computed from responses, for all types", async () => {
+test("the program computes the digests from responses for all types", async () => {
   await using server = await openListeningApp();
   const { app, origin } = server;
   const addresses: string[] = [];
@@ -77,7 +77,7 @@ test("digests can be computed from responses, for all types", async () => {
   expect(await run("all.mjs", published)).toBe(`${right.join("")}0`);
 });
 
-test("a changed text or rendering has other digests", async () => {
+test("the program detects a changed rendering", async () => {
   await using server = await openListeningApp();
   const { app, origin } = server;
   const person = await app.make.person();
@@ -87,7 +87,7 @@ test("a changed text or rendering has other digests", async () => {
   expect(await run("digests.mjs", [address])).toBe("A digest is wrong.\n1");
 });
 
-test("steps with other texts have another hash, though they normalize to the same", async () => {
+test("steps with different texts have different hashes, even if their normal forms are equal", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   const yamlOf = (version: string, task: string) =>
@@ -108,7 +108,7 @@ test("steps with other texts have another hash, though they normalize to the sam
   expect((await definitionOf(put)).hash).not.toBe(other.hash);
 });
 
-test("lists have both hashes, and texts the digest of the bytes that are sent", async () => {
+test("lists contain both hashes, and text responses have the digest of their bytes", async () => {
   await using server = await openListeningApp();
   const { app, origin } = server;
   const person = await app.make.person();

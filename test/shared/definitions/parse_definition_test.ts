@@ -20,7 +20,7 @@ function problemsOf(yaml: string, type: DefinitionType = "agent"): string[] {
     : result.problems.map(({ path, message, line, column }) => `${path} ${line}:${column} ${message}`);
 }
 
-test("parseDefinition() reads the demo's documents as what their files say", () => {
+test("parseDefinition() reads the demo's documents with the types and names of their files", () => {
   const demo = readDemoDefinitions();
   expect(demo).toHaveLength(20);
   for (const { file, type, yaml } of demo) {
@@ -33,7 +33,7 @@ test("parseDefinition() reads the demo's documents as what their files say", () 
   }
 });
 
-test("parseDefinition() completes a document of name and version only", () => {
+test("parseDefinition() completes a document that has only a name and a version", () => {
   expect(parsed(MINIMAL.replace("name: a", "name: code-reviewer")).fields).toEqual({
     displayName: "Code Reviewer",
     description: "",
@@ -69,7 +69,7 @@ test.each([
   expect(parsed(agent(line)).fields).toMatchObject(fields);
 });
 
-test("parseDefinition() keeps unknown keys everywhere, and words that look like booleans", () => {
+test("parseDefinition() keeps unknown keys at every level, and words that look like booleans", () => {
   const { root, body } = parsed(`${agent("x: {on: NO}")}\n  future:\n    - yes\nmeta: 1\n`);
   expect(root["meta"]).toBe(1);
   expect(body).toMatchObject({ interface: { x: { on: "NO" } }, future: ["yes"] });
@@ -182,7 +182,7 @@ test("parseDefinition() reads a document of the largest size", () => {
   expect(notes.length).toBeGreaterThan(150_000);
 });
 
-test("the hash is over the values: order, comments and style do not count, any value does", () => {
+test("the hash depends on every value, but not on order, comments or style", () => {
   const hashOf = (yaml: string) => hashDefinition(parsed(yaml).root);
   const hash = hashOf(agent("domain: legal\nx: {a: [1, 2], b: on}"));
   expect(hash).toMatch(/^sha256:[0-9a-f]{64}$/);
@@ -196,7 +196,7 @@ test("the hash is over the values: order, comments and style do not count, any v
   }
 });
 
-/** Pieces of YAML, so that random texts resemble documents. */
+/** Pieces of YAML from which random texts are built, so that the texts resemble documents. */
 const PIECES = [
   "agent:",
   "interface:",

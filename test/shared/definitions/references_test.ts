@@ -103,7 +103,7 @@ test("listReferences() of an agent returns required references, not recommended 
   expect(listReferences(parsed(single)).map(({ name }) => name)).toEqual(["b"]);
 });
 
-test("the demo's documents refer to versions that the demo has", () => {
+test("the demo's documents refer only to versions in the demo", () => {
   const sources = readDemoDefinitions().map(({ type, yaml }) => parsed(yaml, type));
   const published = sources.map(({ type, name, version }) => ({
     type,

@@ -94,12 +94,12 @@ test.each<[type: DefinitionType, one: string, other: string]>([
   ["command", `preflight: ${CHECKS}`, `preflight: {checks: ${CHECKS}}`],
   ["workflow", `preflight: ${CHECKS}`, `preflight: {checks: ${CHECKS}}`],
   ["workflow", "arguments: {positional: [a], flags: []}", "arguments: {positional: [{name: a}]}"],
-])("of a %s, %j and %j are the same", (type, one, other) => {
+])("for a %s, %j and %j are equal", (type, one, other) => {
   expect(changesOf(type, one, other)).toEqual([]);
   expect(changesOf(type, other, one)).toEqual([]);
 });
 
-test("an empty value in a map of names, and a number in the place of a list, are kept", () => {
+test("an empty value in a map of names and a number in place of a list are kept", () => {
   expect(bumpOf("agent", "output: {templates: {row: null}}", "output: {templates: {}}")).toBe("minor");
   expect(bumpOf("agent", "output: {section_order: 5}", "output: {section_order: []}")).toBe("minor");
 });
@@ -132,7 +132,7 @@ test.each(POSITIONS)("positions of a %s that go from %j to %j are %s", (type, fr
   expect(bumpOf(type, from, to)).toBe(bump as never);
 });
 
-test("the reason of a moved argument is its position, and other inputs keep theirs", () => {
+test("the reason for a moved argument is its position, and other inputs keep their reasons", () => {
   const changes = changesOf("command", `inputs: [${A}]`, `inputs: [${ENV}, ${B}, ${A}]`);
   expect(changes.map(({ path, significance, reason }) => [path, significance, reason])).toEqual([
     ["command.inputs[e]", "structural", "Takes an input that callers may leave out"],
@@ -142,7 +142,7 @@ test("the reason of a moved argument is its position, and other inputs keep thei
 
 const ARG = "{name: x, source: arg";
 const NEEDS: readonly Case[] = [
-  // A positional argument without a default is required, unless it says otherwise.
+  // A positional argument without a default is required, unless `required` is false.
   [
     "workflow",
     "arguments: {positional: [{name: t, required: false}]}",
@@ -175,7 +175,7 @@ const NEEDS: readonly Case[] = [
     "triggers: [{id: t, parameters: [{name: x, required: true}]}]",
     "major",
   ],
-  // With null as its default, an input has no default.
+  // A default of null counts as no default.
   ["command", `inputs: [${ARG}, default: 1}]`, `inputs: [${ARG}, default: ~}]`, "major"],
   ["command", `inputs: [${ARG}, default: ~}]`, `inputs: [${ARG}}]`, "minor"],
 ];
@@ -184,7 +184,7 @@ test.each(NEEDS)("inputs of a %s that go from %j to %j are %s", (type, from, to,
   expect(bumpOf(type, from, to)).toBe(bump as never);
 });
 
-test("the reason for a changed requirement says what callers may do", () => {
+test("the reason for a changed requirement says whether callers may omit the input", () => {
   const reasonOf = (from: string, to: string) =>
     changesOf("workflow", `arguments: {positional: [${from}]}`, `arguments: {positional: [${to}]}`)[0]
       ?.reason;

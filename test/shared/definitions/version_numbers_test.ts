@@ -7,7 +7,7 @@ import {
   versionBefore,
 } from "../../../shared/definitions/version_numbers.ts";
 
-test("isVersion() takes three plain numbers, of at most 15 digits each and 20 characters together", () => {
+test("isVersion() accepts three plain numbers with up to 15 digits each and 20 characters in total", () => {
   for (const text of ["0.0.0", "1.10.0", "999999999999999.0.0"])
     expect([text, isVersion(text)]).toEqual([text, true]);
   const others = ["", "1", "1.0", "1.0.0.0", "01.0.0", "1.0.0-rc.1", "1.0.0+1", "v1.0.0", " 1.0.0", "1.0.x"];
@@ -32,7 +32,7 @@ test("versionBefore() compares by number", () => {
   expect(versionBefore("1.0.0", [])).toBeNull();
 });
 
-test("versionBefore() reads a few of thousands of versions", () => {
+test("versionBefore() reads only a few of thousands of versions", () => {
   const read = new Set<string | symbol>();
   const all = Array.from({ length: 10_000 }, (_, n) => `${Math.floor(n / 100)}.${n % 100}.0`);
   const versions = new Proxy(all, {
@@ -45,7 +45,7 @@ test("versionBefore() reads a few of thousands of versions", () => {
   expect(read.size).toBeLessThan(20);
 });
 
-test("nextPatch() and nextMajor() are free, or null when numbers run out", () => {
+test("nextPatch() and nextMajor() return an unused version, or null if numbers run out", () => {
   const versions = ["1.0.0", "1.0.9", "1.1.0", "3.4.5"];
   expect(nextPatch("1.0.0", versions)).toBe("1.0.10");
   expect(nextPatch("2.0.0", versions)).toBe("2.0.1");

@@ -53,12 +53,12 @@ test.each([
   expect(pickVersion(range, VERSIONS.toReversed())?.version ?? null).toBe(version);
 });
 
-test("pickVersion() takes a deprecated version if none is published", () => {
+test("pickVersion() picks a deprecated version if no version is published", () => {
   expect(pickVersion("latest", VERSIONS.slice(7))?.version).toBe("3.2.0");
   expect(pickVersion("latest", [])).toBeNull();
 });
 
-test("listIntervals() has exactly the versions that npm has in a range, each once", () => {
+test("listIntervals() covers exactly the versions that npm matches, each once", () => {
   const chance = new Chance(randomNumbers(7));
   const part = () => chance.pick(["0", "1", "2", "3"]);
   const version = () => `${part()}.${part()}.${part()}${chance.pick(["", "", "", "-0", "-beta.1"])}`;

@@ -38,7 +38,7 @@ test("sanitizeProjectName() returns only safe path segments", () => {
   );
 });
 
-test("contentDisposition() has a safe ASCII name and the whole one encoded", () => {
+test("contentDisposition() contains a safe ASCII name and the full name encoded", () => {
   expect(contentDisposition({ ascii: "x.csv", full: "Größe (1)/'x'\r\n.csv" })).toBe(
     "attachment; filename=\"x.csv\"; filename*=UTF-8''Gr%C3%B6%C3%9Fe%20%281%29-%27x%27--.csv",
   );

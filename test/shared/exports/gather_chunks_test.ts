@@ -17,7 +17,7 @@ async function sizesOf(chunks: AsyncIterable<Uint8Array>): Promise<number[]> {
   return sizes;
 }
 
-test("small chunks are joined, and the rest comes last", async () => {
+test("small chunks are joined, and the last chunk contains the rest", async () => {
   expect(await sizesOf(gatherChunks(chunksOf([1, LARGE - 2, 1, 5, LARGE + 3, LARGE, 7])))).toEqual([
     LARGE,
     LARGE + 8,
@@ -28,13 +28,13 @@ test("small chunks are joined, and the rest comes last", async () => {
   expect(await sizesOf(gatherChunks(chunksOf([0, 0])))).toEqual([]);
 });
 
-test("the bytes stay in their order", async () => {
+test("the bytes keep their order", async () => {
   const bytes: number[] = [];
   for await (const chunk of gatherChunks(chunksOf([2, 1, 3]))) bytes.push(...chunk);
   expect(bytes).toEqual([0, 0, 1, 2, 2, 2]);
 });
 
-test("a consumer that stops ends the content, and a failure of the content is passed on", async () => {
+test("a consumer that stops ends the content, and an error of the content is passed on", async () => {
   let ended = false;
   for await (const _ of gatherChunks(
     chunksOf([LARGE, LARGE], () => {

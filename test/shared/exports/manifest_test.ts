@@ -1,10 +1,10 @@
 import { expect, test } from "bun:test";
 import { bundleManifest, organizationManifest } from "../../../shared/exports/manifest.ts";
 
-/** Control characters and separators, LF apart: Python's splitlines() splits at some of them. */
+/** Line separators except LF. Python's splitlines() splits at some of these control characters. */
 const LINE_ENDS = /[^\P{Cc}\n]|[\u2028\u2029]/u;
 
-test("manifests have lines for every reader, whatever the names are", async () => {
+test("manifests contain no line separator except LF, whatever the names are", async () => {
   const name = "a\u2028b\u0085c\vd\r\ne";
   const project = { id: crypto.randomUUID(), name };
   const files = {};

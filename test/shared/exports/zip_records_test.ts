@@ -1,4 +1,4 @@
-/** ZIPs with numbers that need ZIP64, and times outside the range of one of the fields. */
+/** ZIPs with numbers that need ZIP64, and with times outside the range of ZIP's time field. */
 import { expect, test } from "bun:test";
 import { mkdtemp, open, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -28,7 +28,7 @@ async function zipOf(entries: AsyncGenerator<ZipEntry, void, void>, modifiedAt =
   return new Blob(chunks as Uint8Array<ArrayBuffer>[]);
 }
 
-test("dataDescriptor() has 64-bit sizes exactly when one of them needs it", () => {
+test("dataDescriptor() writes 64-bit sizes only if one of them needs 64 bits", () => {
   const sizes = { crc32: 1, bytes: MAX_32, compressedBytes: 5 };
   const small = dataDescriptor(sizes);
   expect([small.length, small.readUInt32LE(8), small.readUInt32LE(12)]).toEqual([16, 5, MAX_32]);
@@ -36,7 +36,7 @@ test("dataDescriptor() has 64-bit sizes exactly when one of them needs it", () =
   expect([large.length, large.readBigUInt64LE(8), large.readBigUInt64LE(16)]).toEqual([24, 5n, 2n ** 32n]);
 });
 
-test("an entry that begins beyond 4 GiB is found, and its directory may state sizes above 4 GiB", async () => {
+test("an entry beyond 4 GiB can be read, and the directory may contain sizes above 4 GiB", async () => {
   const directory = await mkdtemp(join(tmpdir(), "ulr-zip-records-"));
   try {
     const path = join(directory, "behind.zip");
@@ -52,7 +52,7 @@ test("an entry that begins beyond 4 GiB is found, and its directory may state si
       name: "large",
       sizes: { ...found.sizes, bytes: 6 * GIB, compressedBytes: MAX_32 },
     };
-    // A sparse file: unwritten bytes take no space.
+    // The file is sparse, so unwritten bytes take no space.
     const file = await open(path, "w");
     const begin = 5 * GIB;
     const entry = Buffer.concat([localHeader(found), compressed, dataDescriptor(found.sizes)]);
@@ -71,7 +71,7 @@ test("an entry that begins beyond 4 GiB is found, and its directory may state si
   }
 });
 
-test("more than 65,535 entries are listed", async () => {
+test("a directory can list more than 65,535 entries", async () => {
   const sizes = { crc32: 0, bytes: 0, compressedBytes: 0 };
   const header = directoryHeader({ name: "a", modifiedAt: toZipTime(MODIFIED_AT), sizes }, 0);
   const headers = Buffer.concat(Array.from({ length: 65_536 }, () => header));
@@ -79,7 +79,7 @@ test("more than 65,535 entries are listed", async () => {
   expect((await readEntries(new Blob([headers, end]))).length).toBe(65_536);
 });
 
-test("times outside the range of a ZIP become its first or last one", async () => {
+test("times outside ZIP's range become the first or last time of the range", async () => {
   for (const [modifiedAt, date] of [
     ["1970-01-01T00:00:00.000Z", "1980-01-01T00:00:00.000Z"],
     ["2039-05-06T07:08:10.000Z", "2039-05-06T07:08:10.000Z"],
@@ -93,7 +93,7 @@ test("times outside the range of a ZIP become its first or last one", async () =
   }
 });
 
-/** The 32 bits of a time in a header. */
+/** Returns the 32-bit MS-DOS time in a ZIP header. */
 function dosTimeOf(iso: string): number {
   const [year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0] = iso.split(/\D/).map(Number);
   const fields: [number, number][] = [

@@ -4,11 +4,11 @@ import { streamZip, type ZipEntry } from "../../../shared/exports/zip_stream.ts"
 
 const MODIFIED_AT = "2026-11-20T10:00:00.000Z";
 
-/** Records which entries were ended early or completely read. */
+/** Records the order in which entries end, whether completely read or stopped early. */
 class Ends {
   readonly names: string[] = [];
 
-  /** Takes time to end, like a source that must talk to a server. */
+  /** Yields random chunks. Its cleanup takes several turns, like a source that talks to a server. */
   async *content(name: string, chunks: number, failAt = Number.POSITIVE_INFINITY) {
     try {
       for (let n = 0; n < chunks; n += 1) {
@@ -30,7 +30,7 @@ class Ends {
   }
 }
 
-test("streamZip() ends everything in order when it is read to the end", async () => {
+test("streamZip() ends its sources in order when it is read completely", async () => {
   const ends = new Ends();
   const zip = streamZip(
     ends.entries([
@@ -73,7 +73,7 @@ test("streamZip() passes on an entry's error, and the partial file does not open
   ).toBe("refused");
 });
 
-test("streamZip() returns the entry it is reading when its consumer stops", async () => {
+test("streamZip() ends the entry it is reading when its consumer stops", async () => {
   const ends = new Ends();
   const zip = streamZip(
     ends.entries([

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { modelName, parseModelName } from "../../../shared/models/model_name.ts";
 
-test("a name is split at its first slash, because ids of models have slashes", () => {
+test("a name is split at its first slash, because model ids may contain slashes", () => {
   const key = { provider: "openrouter", modelId: "openai/gpt-5" };
   expect(parseModelName("openrouter/openai/gpt-5")).toEqual(key);
   expect(modelName(key)).toBe("openrouter/openai/gpt-5");

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { readPrices } from "../../../shared/models/prices.ts";
 
-test("prices have their names in the API, and no noise", () => {
+test("prices have the API's names and no rounding noise", () => {
   const cost = {
     input: 1,
     output: 2,

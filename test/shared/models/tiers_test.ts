@@ -23,7 +23,7 @@ for (const [id, fields, tier, tierSource] of [
   ["qwen3-non-thinking", {}, "standard", "price"],
   ["o3", { modalities: { input: ["text"], output: ["audio"] } }, "standard", "price"],
   ["reasoning-embedding", {}, "standard", "price"],
-  // Only the name makes a reasoner; the capability says nothing.
+  // Only the name makes a model a reasoner. The capability is ignored.
   ["gpt-5", { reasoning: true }, "standard", "price"],
   ["foo3-r10", {}, "standard", "price"],
   ["cheap", { cost: { input: 0.5, output: 2.49 } }, "budget", "price"],
@@ -39,14 +39,14 @@ for (const [id, fields, tier, tierSource] of [
   });
 }
 
-test("without a price of its own a model has the median of the same model elsewhere", () => {
+test("a model without a price gets the tier of the median price at other providers", () => {
   const peers = [1, 8, 20].map((input, index) =>
     model(`p${index}`, `x/Big-1.0:v${index}`, { cost: { input, output: input } }),
   );
   for (const fields of [FREE, UNPRICED]) {
     const row = model("acme", "big-1-0", fields);
     expect(createTiering([row, ...peers])(row)).toEqual({ tier: "premium", tierSource: "peers" });
-    // The mean of the two middle values: (1 + 8) / 2.
+    // The median of two prices is their mean: (1 + 8) / 2.
     expect(createTiering([row, ...peers.slice(0, 2)])(row)).toEqual({
       tier: "standard",
       tierSource: "peers",
@@ -54,7 +54,7 @@ test("without a price of its own a model has the median of the same model elsewh
   }
 });
 
-test("the same provider's other spellings, and free ones elsewhere, do not count", () => {
+test("other spellings at the same provider and free models at other providers do not count", () => {
   const row = model("acme", "big-1", FREE);
   const others = [
     model("acme", "x/big-1", { cost: { input: 50, output: 50 } }),

@@ -30,7 +30,7 @@ async function scrapeAll(registry: Registry): Promise<string[]> {
   return (await registry.metrics()).split("\n").filter((line) => line !== "" && !line.startsWith("#"));
 }
 
-test("a gauge is read at each scrape, even through a promise, and has only the samples of the last read", async () => {
+test("a gauge is read at each scrape, also asynchronously, and has only the samples of the last read", async () => {
   const registry = new Registry();
   let reads = 0;
   registerGauge(registry, { name: "plain", help: "Without labels", read: () => ++reads });
@@ -45,7 +45,7 @@ test("a gauge is read at each scrape, even through a promise, and has only the s
   expect(await scrapeAll(registry)).toEqual(["plain 2", "awaited 20", 'labeled{kind="k2"} 2']);
 });
 
-test("one read fills all gauges, and samples of earlier reads are gone", async () => {
+test("one read sets all gauges and removes the samples of earlier reads", async () => {
   let reads = 0;
   const { scrape } = createGauges(async () => {
     reads += 1;
@@ -55,7 +55,7 @@ test("one read fills all gauges, and samples of earlier reads are gone", async (
   expect(await scrape()).toEqual(["plain 2", 'labeled{kind="k2"} 2']);
 });
 
-test("a read that fails leaves no sample, and the log says why", async () => {
+test("a failed read leaves no sample and is logged with its reason", async () => {
   let isDown = false;
   const { scrape, lines } = createGauges(async () => {
     if (isDown) throw new Error("the database is down");
@@ -67,7 +67,7 @@ test("a read that fails leaves no sample, and the log says why", async () => {
   expect(lines.filter((line) => line.includes("the database is down"))).toHaveLength(2);
 });
 
-test("a hanging read is not repeated, and its gauges have no sample", async () => {
+test("a hanging read is not started again, and its gauges have no sample", async () => {
   let reads = 0;
   const { promise, resolve } = Promise.withResolvers<readonly Measurement<"kind">[]>();
   const { scrape } = createGauges(() => {

@@ -1,9 +1,9 @@
-/** What measuring costs a process that has nothing to do. */
+/** The cost of process metrics in an idle process. */
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 
 const ROOT = join(import.meta.dir, "../../..");
-/** Prints how often its event loop has waited in two seconds. On a busy machine that is fewer times. */
+/** Prints how often the event loop waited in two seconds. On a busy machine, it waits fewer times. */
 const SCRIPT = `
 import { readFileSync } from "node:fs";
 import { createProcessRegistry } from "./shared/monitoring/process_metrics.ts";
@@ -17,7 +17,7 @@ console.log(waits() - before);
 process.exit(0);
 `;
 
-test("createProcessRegistry() wakes an idle process some ten times a second", async () => {
+test("createProcessRegistry() wakes an idle process fewer than thirty times a second", async () => {
   const child = Bun.spawn([process.execPath, "-e", SCRIPT], { cwd: ROOT, stdout: "pipe", stderr: "inherit" });
   const waits = Number(await child.stdout.text());
   expect(await child.exited).toBe(0);

@@ -12,7 +12,7 @@ const LONG = { headersMs: 60_000, idleMs: 60_000 };
 const MIB = 2 ** 20;
 const HEAD = "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n";
 
-/** A server that sends `text` to each request and nothing more. */
+/** Starts a server that sends `text` as the response to each request, and then nothing more. */
 async function openSilentServer(text: string) {
   const sockets = new Set<net.Socket>();
   const server = net.createServer((socket) => {
@@ -36,13 +36,13 @@ async function openSilentServer(text: string) {
 
 const failureOf = (step: Promise<unknown>) => step.catch((error: unknown) => error);
 
-test("a server that says nothing is an error when the limit ends, and its connection is closed", async () => {
+test("a request to a silent server times out, and its connection is closed", async () => {
   await using server = await openSilentServer("");
   expect(await failureOf(httpFetch(server.url, SHORT))).toBeInstanceOf(DeadlineExceeded);
   await waitFor(() => server.connections() === 0);
 });
 
-test("a body that falls silent is an error when the limit ends, and its connection is closed", async () => {
+test("a body that falls silent times out, and its connection is closed", async () => {
   await using server = await openSilentServer(`${HEAD}part`);
   const response = await httpFetch(server.url, SHORT);
   expect(response.status).toBe(200);
@@ -50,7 +50,7 @@ test("a body that falls silent is an error when the limit ends, and its connecti
   await waitFor(() => server.connections() === 0);
 });
 
-test("a body that is cut off is an error", async () => {
+test("reading a body that is cut off fails", async () => {
   await using server = await openSilentServer(`${HEAD}part`);
   const response = await httpFetch(server.url, LONG);
   const text = failureOf(response.text());
@@ -58,7 +58,7 @@ test("a body that is cut off is an error", async () => {
   expect(await text).toBeInstanceOf(Error);
 });
 
-test("a caller who disconnects ends the request, before the headers or during the body", async () => {
+test("aborting ends the request, before the headers or during the body", async () => {
   for (const said of ["", `${HEAD}part`]) {
     await using server = await openSilentServer(said);
     const leaving = new AbortController();
@@ -73,7 +73,7 @@ test("a caller who disconnects ends the request, before the headers or during th
   }
 });
 
-test("a body that is canceled ends the request", async () => {
+test("canceling the body ends the request", async () => {
   await using server = await openSilentServer(`${HEAD}part`);
   const { body } = await httpFetch(server.url, LONG);
   const reader = body?.getReader();
@@ -82,7 +82,7 @@ test("a body that is canceled ends the request", async () => {
   await waitFor(() => server.connections() === 0);
 });
 
-test("a body is read no faster than its reader takes it, however long the reader pauses", async () => {
+test("a body is read only as fast as its reader, even if the reader pauses longer than the limit", async () => {
   let sent = 0;
   await using server = Bun.serve({
     hostname: "127.0.0.1",
@@ -103,15 +103,15 @@ test("a body is read no faster than its reader takes it, however long the reader
   const { body } = await httpFetch(server.url, { headersMs: 60_000, idleMs: 4000 });
   const reader = body?.getReader();
   await reader?.read();
-  // This test is about the pause, which is longer than the limit.
+  // A fixed wait, because this test needs a pause longer than the idle limit.
   await Bun.sleep(5000);
   expect((await reader?.read())?.done).toBe(false);
-  // Kernel buffers on both sides, and the server's.
+  // The kernel buffers of both sides and the server's buffer.
   expect(sent / MIB).toBeLessThan(64);
   await reader?.cancel();
 });
 
-test("a request after one whose connection was lost in silence does not wait on that connection", async () => {
+test("a request does not reuse a connection that was lost silently", async () => {
   await using server = Bun.serve({ hostname: "127.0.0.1", port: 0, fetch: () => new Response("here") });
   await using proxy = await openSlowProxy(server.url.origin);
   const ask = async () => (await httpFetch(proxy.origin, { headersMs: 10_000, idleMs: 10_000 })).text();

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { isPublicAddress } from "../../../shared/network/public_address.ts";
 
-test("isPublicAddress() knows the addresses of the internet", () => {
+test("isPublicAddress() accepts public addresses", () => {
   for (const address of [
     "1.1.1.1",
     "104.16.0.1",
@@ -14,7 +14,7 @@ test("isPublicAddress() knows the addresses of the internet", () => {
   }
 });
 
-test("isPublicAddress() refuses this machine, its network, and every spelling of them", () => {
+test("isPublicAddress() refuses local and private addresses in every spelling", () => {
   for (const address of [
     ...["127.0.0.1", "127.9.9.9", "0.0.0.0", "10.1.2.3", "172.16.0.1", "172.31.255.255", "192.168.1.1"],
     ...[

@@ -1,10 +1,10 @@
-/** `--help` of all programs, and wrong arguments of those that take none. */
+/** `--help` of all programs, and the errors for unknown arguments of programs without arguments. */
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 
 const ROOT = join(import.meta.dir, "../../..");
 const PROGRAMS = { start: "deploy/local/main.ts", api: "api/main.ts", jobs: "jobs/main.ts" };
-/** Words of the help, in the order of its lines. */
+/** Words of each program's help, in the order of the help's lines. */
 const HELP: readonly [name: string, entry: string, words: readonly string[]][] = [
   ["start", PROGRAMS.start, ["docs/configuration.md", "PORT", "DATA_DIR", "DATABASE_URL"]],
   ["api", PROGRAMS.api, ["docs/configuration.md", "DATABASE_URL", "bun run migrate"]],
@@ -19,7 +19,7 @@ const HELP: readonly [name: string, entry: string, words: readonly string[]][] =
 function run(entry: string, ...args: string[]) {
   const { exitCode, stdout, stderr } = Bun.spawnSync([process.execPath, entry, ...args], {
     cwd: ROOT,
-    // Nothing is configured, because only the arguments matter.
+    // No variables are needed, because only the arguments matter.
     env: {},
   });
   return { exitCode, stdout: stdout.toString(), stderr: stderr.toString() };

@@ -1,4 +1,4 @@
-/** Parsing the environment: defaults, bounds, and messages about wrong values. */
+/** Parsing the environment: defaults, bounds, and messages about invalid values. */
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -92,7 +92,7 @@ test("readConfig() follows the port in the default public URL, and removes the t
   });
 });
 
-test("readConfig() takes an empty or blank variable for an unset one", () => {
+test("readConfig() treats an empty or blank variable as unset", () => {
   expect(readConfig({ DATABASE_URL: URL, PORT: "", HOST: "  " })).toMatchObject({
     config: { port: 3000, host: "127.0.0.1" },
   });
@@ -206,8 +206,8 @@ test("readConfig() refuses a schedule, a mail server and a sender that could not
   }
 });
 
-test("readConfig() accepts the same schedules as the queue, and names what it refuses", () => {
-  // Not started, so it opens no connection.
+test("readConfig() accepts the same schedules as the queue, and explains what it refuses", () => {
+  // The queue is not started, so it opens no connection.
   const boss = new PgBoss(URL);
   const isTaken = (cron: string): boolean => {
     try {
@@ -231,7 +231,7 @@ test("readConfig() accepts the same schedules as the queue, and names what it re
   }
 });
 
-test("readConfig() takes mail servers with credentials and senders with a name", () => {
+test("readConfig() accepts mail servers with credentials and senders with a name", () => {
   const right = {
     EXPORT_SWEEP_CRON: ["0 3 * * *", "*/10 8-18 * * MON-FRI"],
     SMTP_URL: [
@@ -267,7 +267,7 @@ test("readConfig() reads the bucket of an s3:// URL, which requires credentials"
     "S3_ACCESS_KEY_ID: must be set when ARTIFACT_URL is an s3:// URL",
     "S3_SECRET_ACCESS_KEY: must be set when ARTIFACT_URL is an s3:// URL",
   ]);
-  // Credentials in the environment do not select a bucket.
+  // Credentials in the environment do not enable a bucket.
   expect(readConfig({ DATABASE_URL: URL, ...keys })).toMatchObject({ config: { s3: null } });
   for (const [name, value] of [
     ["ARTIFACT_URL", "s3://"],

@@ -1,10 +1,10 @@
-/** How a process stops: a real process and a signal. */
+/** Stopping a real process, with a signal or an uncaught error. */
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 
 const ENTRY_POINT = join(import.meta.dir, "../../../shared/process/entry_point.ts");
 
-/** A process that stops on signals, or after an uncaught error. It prints a line for each step. */
+/** Runs a process that stops on a signal or an uncaught error. Returns its steps, which it prints one per line. */
 async function runUntilStopped(end: "SIGTERM" | "error"): Promise<{ steps: string[]; exitCode: number }> {
   const script = `
     import { openProcessLog, stopOnSignals } from ${JSON.stringify(ENTRY_POINT)};
@@ -30,7 +30,7 @@ async function runUntilStopped(end: "SIGTERM" | "error"): Promise<{ steps: strin
 test.each([
   ["SIGTERM", "SIGTERM", 0],
   ["an error that nothing catches", "uncaughtException", 1],
-] as const)("%s ends the work, then sends traces, then closes the database", async (_, reason, exitCode) => {
+] as const)("%s ends the work, sends traces and closes the database, in this order", async (_, reason, exitCode) => {
   expect(await runUntilStopped(reason === "SIGTERM" ? "SIGTERM" : "error")).toEqual({
     steps: ["ready", `finish after ${reason}`, "send traces", "close"],
     exitCode,

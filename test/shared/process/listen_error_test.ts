@@ -1,4 +1,4 @@
-/** Why a server cannot listen, in words: with the errors that Bun throws. */
+/** Messages about a server that cannot listen, from the errors that Bun throws. */
 import { expect, test } from "bun:test";
 import { describeListenError } from "../../../shared/process/listen_error.ts";
 
@@ -11,7 +11,7 @@ function tryToListen(host: string, port: number): string {
   }
 }
 
-test("describeListenError() names the address and says what is wrong with it", () => {
+test("describeListenError() names the address and explains the error", () => {
   using taken = Bun.serve({ hostname: "127.0.0.1", port: 0, fetch: () => new Response() });
   const port = taken.port ?? 0;
   expect(tryToListen("127.0.0.1", port)).toBe(`Cannot listen on 127.0.0.1:${port}: the port is taken`);

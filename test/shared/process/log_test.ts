@@ -4,18 +4,18 @@ import { createLog, redactSecrets } from "../../../shared/process/log.ts";
 import { openTestDatabase } from "../../helpers/postgres/database.ts";
 import { createFactory } from "../../helpers/postgres/factory.ts";
 
-/** A log that keeps its lines. */
+/** Opens a log that keeps its lines. */
 function openLog(level = "info") {
   const lines: string[] = [];
   const log = createLog({ level, process: "test", destination: { write: (line) => void lines.push(line) } });
   return { log, lines };
 }
 
-test("createLog() writes one JSON object a line, with time, level and process", () => {
+test("createLog() writes one JSON object per line, with time, level and process", () => {
   const { log, lines } = openLog();
   log.info({ rows: 3 }, "first\nand\u2028more");
   log.error("second");
-  // Splits at everything that readers treat as a line end.
+  // Splits the line at every character that a reader may treat as a line end.
   expect(lines.map((line) => line.split(/[\n\r\u0085\u2028\u2029]/).length)).toEqual([2, 2]);
   expect(JSON.parse(lines[0] ?? "")).toEqual({
     level: "info",
@@ -34,7 +34,7 @@ test("createLog() respects its level", () => {
   expect(lines).toHaveLength(1);
 });
 
-test("createLog() never writes a secret, whatever field it is in", () => {
+test("createLog() writes no secret in any field", () => {
   const secrets = [
     mintApiKey().secret,
     mintSessionToken().secret,
@@ -60,7 +60,7 @@ test("redactSecrets() leaves everything else unchanged", () => {
   }
 });
 
-test("createLog() logs stack and causes of an error without row values from PostgreSQL", async () => {
+test("createLog() logs an error's stack and causes without row values from PostgreSQL", async () => {
   await using db = await openTestDatabase();
   const make = createFactory(db.sql);
   const { email } = await make.user();
@@ -77,7 +77,7 @@ test("createLog() logs stack and causes of an error without row values from Post
   expect(lines.join("")).not.toContain(email);
 });
 
-test("openStdout() loses no line when the process ends at once", async () => {
+test("openStdout() loses no line when the process exits immediately", async () => {
   const script = `
     import { createLog, openStdout } from "${import.meta.dir}/../../../shared/process/log.ts";
     const log = createLog({ level: "info", process: "test", destination: openStdout(process) });

@@ -1,4 +1,4 @@
-/** Where the bucket's credentials come from, by the variables that are set. */
+/** The source of the bucket's credentials, depending on the variables that are set. */
 import { expect, test } from "bun:test";
 import { readConfig } from "../../../shared/process/config.ts";
 
@@ -15,7 +15,7 @@ function read(env: Readonly<Record<string, string>>) {
   return result.ok ? result.config.s3?.credentials : result.problems;
 }
 
-test("keys come before a role's credentials, and may have a session token", () => {
+test("keys take precedence over a role's credentials, and may have a session token", () => {
   const fixed = { type: "static", accessKeyId: "id", secretAccessKey: "secret" } as const;
   expect(read({ ...KEYS, ...WEB_IDENTITY })).toEqual({ ...fixed, sessionToken: null });
   expect(read({ ...KEYS, S3_SESSION_TOKEN: "token" })).toEqual({ ...fixed, sessionToken: "token" });
@@ -38,7 +38,7 @@ test("a web identity is exchanged at the region's STS", () => {
   });
 });
 
-test("a container's endpoint is a path on ECS or a URL", () => {
+test("a container's endpoint is an ECS path or a URL", () => {
   expect(read({ AWS_CONTAINER_CREDENTIALS_RELATIVE_URI: "/v2/credentials/x" })).toEqual({
     type: "container",
     url: "http://169.254.170.2/v2/credentials/x",
@@ -63,7 +63,7 @@ test("a URL that would send the token in clear text to another machine is refuse
   }
 });
 
-test("half of a pair of variables is refused", () => {
+test("one variable of a pair is refused without the other", () => {
   expect(read({ S3_ACCESS_KEY_ID: "id", ...WEB_IDENTITY })).toEqual([
     "S3_SECRET_ACCESS_KEY: must be set when ARTIFACT_URL is an s3:// URL",
   ]);

@@ -1,8 +1,8 @@
-/** Warnings about variables that look misspelled, and none about those of other programs. */
+/** Warnings about misspelled variables, and none about other programs' variables. */
 import { expect, test } from "bun:test";
 import { describeUnknownVariables } from "../../../shared/process/unknown_variables.ts";
 
-test("a misspelled variable is named with the one that was meant", () => {
+test("a warning about a misspelled variable suggests the right name", () => {
   for (const [given, meant] of [
     ["DATABSE_POOL_MAX", "DATABASE_POOL_MAX"],
     ["DATABASE_POOLMAX", "DATABASE_POOL_MAX"],
@@ -18,11 +18,11 @@ test("a misspelled variable is named with the one that was meant", () => {
   }
 });
 
-test("an unknown variable with one of our prefixes is named even if nothing resembles it", () => {
+test("an unknown variable with one of our prefixes causes a warning, even if no name resembles it", () => {
   expect(describeUnknownVariables({ EXPORT_QQQQ: "x" })).toEqual(["EXPORT_QQQQ: unknown variable, ignored."]);
 });
 
-test("known, empty and other programs' variables are not mentioned", () => {
+test("known, empty and other programs' variables cause no warning", () => {
   const names = [
     ...["DATABASE_URL", "DATABASE_URL_FILE", "PORT", "AWS_ROLE_ARN", "AWS_REGION", "AWS_ACCESS_KEY_ID"],
     ...[

@@ -1,4 +1,4 @@
-/** Values from files: what is read, and messages about files that cannot be used. */
+/** Variables read from files, and messages about unusable files. */
 import { afterAll, expect, test } from "bun:test";
 import { chmod, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -18,7 +18,7 @@ async function writeSecret(content: string): Promise<string> {
   return path;
 }
 
-test("each variable is read from its file without the newline at the end", async () => {
+test("each variable is read from its file without the trailing newline", async () => {
   for (const name of FILE_VARIABLES) {
     const path = await writeSecret("a value\n\n");
     const { env, problems } = readVariableFiles({ [`${name}_FILE`]: path });
@@ -29,7 +29,7 @@ test("each variable is read from its file without the newline at the end", async
   expect(config).toMatchObject({ ok: true, config: { databaseUrl: URL } });
 });
 
-test("a file that cannot be used is reported in one line with variable and path, never the content", async () => {
+test("an unusable file is reported in one line with variable and path, but without content", async () => {
   const missing = join(directory, "missing");
   const empty = await writeSecret("\n");
   const large = await writeSecret("hunter2".repeat(10_000));
@@ -47,7 +47,7 @@ test("a file that cannot be used is reported in one line with variable and path,
   }
 });
 
-test("a wrong value in a file is refused without the value", async () => {
+test("an invalid value in a file is refused in a message without the value", async () => {
   const result = readConfig({ DATABASE_URL_FILE: await writeSecret("mysql://hunter2") });
   expect(result).toEqual({
     ok: false,

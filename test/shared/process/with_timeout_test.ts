@@ -3,7 +3,7 @@ import { pause } from "../../../shared/process/with_timeout.ts";
 
 const HOUR_MS = 3_600_000;
 
-test("pause() ends when its signal is aborted, before it or during it, and throws nothing", async () => {
+test("pause() ends without an error if its signal is aborted before or during the pause", async () => {
   const stop = new AbortController();
   const paused = pause(HOUR_MS, stop.signal);
   stop.abort(new Error("the process stops"));
@@ -11,7 +11,7 @@ test("pause() ends when its signal is aborted, before it or during it, and throw
   expect(await pause(HOUR_MS, stop.signal)).toBeUndefined();
 });
 
-test("pause() ends by itself", async () => {
+test("pause() ends after its duration", async () => {
   expect(await pause(1)).toBeUndefined();
   expect(await pause(1, new AbortController().signal)).toBeUndefined();
 });

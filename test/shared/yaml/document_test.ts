@@ -15,7 +15,7 @@ function problemsOf(text: string): string[] {
     : read.problems.map(({ path, message, line, column }) => `${path} ${line}:${column} ${message}`);
 }
 
-test.each(HOSTILE_YAML)("readYaml() refuses %s, at the first limit it breaks", (_, text, because) => {
+test.each(HOSTILE_YAML)("readYaml() refuses %s at the first exceeded limit", (_, text, because) => {
   const problems = problemsOf(text);
   expect(problems[0]).toContain(because);
   expect(problems.length).toBeLessThanOrEqual(50);
@@ -97,7 +97,7 @@ test.each([
   ['a: ["x", "\\ud800"]', "a[1] 1:10 The text contains"],
   ['"\\0": x', "The text contains"],
   ["a:\n  __proto__: {b: 1}", 'a 2:3 "__proto__" cannot be a key'],
-])("readYaml() refuses %j and says where", (text, problem) => {
+])("readYaml() refuses %j and reports the position", (text, problem) => {
   expect(problemsOf(text).join("\n")).toContain(problem);
 });
 
@@ -111,7 +111,7 @@ test("readYaml() reports each cause once", () => {
   expect(problemsOf("a: }x\nb: 1\nc: 2\n")).toHaveLength(1);
 });
 
-test("readYaml() changes no object but its own", () => {
+test("readYaml() does not change Object.prototype", () => {
   readYaml("__proto__: {polluted: yes}\nconstructor: {prototype: {polluted: yes}}");
   expect(Object.hasOwn(Object.prototype, "polluted")).toBe(false);
 });

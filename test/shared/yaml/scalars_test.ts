@@ -22,7 +22,7 @@ test.each([
   ["1e3", 1000],
   ["-0.50", -0.5],
   ["999999999999999", 999999999999999],
-  // More digits than a double has.
+  // More digits than a double can represent.
   ["12345678901234567890", null],
   ["0.1234567890123456789", null],
   ["0x1FFFFFFFFFFFFFFFF", null],
@@ -47,7 +47,7 @@ test.each([
   for (const word of words.split(" ")) expect(scalarFlag(word)).toBe(flag);
 });
 
-test("scalarText() is the text of a scalar that has one", () => {
+test("scalarText() returns the text of a scalar, or null if it has none", () => {
   const texts = ["x", 7, false, "", " ", null, undefined, [], {}, Number.NaN].map(scalarText);
   expect(texts).toEqual(["x", "7", "false", null, null, null, null, null, null, null]);
 });

@@ -1,4 +1,4 @@
-/** What root writes into the artifact directory belongs to the service's user, as after `admin artifacts adopt`. */
+/** Files that root writes into the artifact directory, as `admin artifacts adopt` does: they belong to the service's user. */
 import { expect, test } from "bun:test";
 import { chownSync, mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -8,7 +8,7 @@ import { MARKER_NAME } from "../../../../shared/artifacts/store.ts";
 
 const SERVICE = { uid: 4711, gid: 4712 };
 
-test("a marker that root writes has the directory's owner, even in a directory that root creates for it", async () => {
+test("a marker that root writes has the data directory's owner, even if root creates the artifact directory", async () => {
   const data = mkdtempSync(join(tmpdir(), "ulr-adopt-"));
   try {
     chownSync(data, SERVICE.uid, SERVICE.gid);

@@ -32,7 +32,7 @@ const TEXTS = [
   "tab\tand \\ and \u2028 and \u0007",
 ];
 
-/** The names that mean definitions of another organization. */
+/** Names of definitions that a fork resolves to another organization. */
 const FOREIGN = ["helper", "checker", "writer"];
 
 /** An edit, and the values that the document must have after it. */
@@ -48,7 +48,7 @@ const seeds = Array.from(
 );
 
 test.each(seeds)(
-  "in 250 random documents from seed %i, an edit changes the bytes of its values only",
+  "in 250 random documents from seed %i, an edit changes only the bytes of its values",
   (seed) => {
     for (let at = seed; at < seed + DOCUMENTS_PER_TEST; at += 1) {
       const chance = new Chance(randomNumbers(at));
@@ -72,7 +72,7 @@ test.each(seeds)(
   },
 );
 
-/** A change of one field, of all fields, or of the version. */
+/** Returns an edit of one field, of all fields, or of the version. */
 function randomUpdate(chance: Chance, source: DefinitionSource): Edit {
   const text = () => chance.pick(TEXTS);
   const fields: DefinitionChanges = {
@@ -88,7 +88,7 @@ function randomUpdate(chance: Chance, source: DefinitionSource): Edit {
   return { changes, names: [], wanted: fieldsOf(source, changes) };
 }
 
-/** A fork into the same organization, or into another one. */
+/** Returns a fork into the same organization or into another one. */
 function randomFork(chance: Chance, source: DefinitionSource): Edit {
   const given = chance.pick([{}, { displayName: chance.pick(TEXTS), description: chance.pick(TEXTS) }]);
   const changes = { name: "my-fork", version: "2.0.0", ...given };
@@ -107,7 +107,7 @@ function fieldsOf({ type, root }: DefinitionSource, changes: DefinitionChanges):
     .filter(({ path, value }) => !isDeepStrictEqual(valueAt(root, path), value));
 }
 
-/** Returns the pieces of the expected values, and the aliases whose anchors have another value now. */
+/** Returns the pieces of changed values, and the aliases whose anchors have a new value. */
 function piecesThatChange(
   pieces: readonly Piece[],
   { before, after, wanted }: { before: unknown; after: unknown; wanted: Edit["wanted"] },
@@ -137,7 +137,7 @@ function isBelow(path: Path, above: Path): boolean {
   return above.every((step, index) => path[index] === step);
 }
 
-/** Expects all other pieces, in their order. */
+/** Expects all unchanged pieces in the document, in their order. */
 function expectOtherPieces(
   document: string,
   { pieces, changed, about }: { pieces: readonly Piece[]; changed: ReadonlySet<Piece>; about: string },
@@ -185,7 +185,7 @@ function plainValue(node: ValueNode): unknown {
   return scalarOf(node.source);
 }
 
-/** A number that does not print as it was written is text. */
+/** Reads a scalar. A number that would not print as it was written is text. */
 function scalarOf(source: string): unknown {
   if (source === "" || source === "~" || source === "null") return null;
   if (source === "true") return true;

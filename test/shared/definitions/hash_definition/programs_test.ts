@@ -5,7 +5,7 @@ import { parsed, readDemoDefinitions } from "../../../helpers/definitions/demo_d
 import { listScalarDocuments } from "../../../helpers/definitions/digest_samples.ts";
 import { openTestApp } from "../../../helpers/http/app.ts";
 
-/** PyYAML splits the text; plain scalars follow YAML 1.2, and numbers are printed as in JavaScript. */
+/** The program parses with PyYAML. Plain scalars follow YAML 1.2, and numbers are printed as in JavaScript. */
 const PROGRAM = String.raw`
 import hashlib, json, re, sys, yaml
 from decimal import Decimal
@@ -48,7 +48,7 @@ for line in sys.stdin:
     print(json.dumps([sha256(write(yaml.compose(data["yaml"], yaml.BaseLoader))), prompt]))
 `;
 
-test("Python computes the same digests from responses, for all types", async () => {
+test("Python computes the same digests from responses for all types", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   const definitions = [];

@@ -13,7 +13,7 @@ function warningsOf(yaml: string, type: DefinitionType) {
   return checkKeys(parsing.source, parsing.document);
 }
 
-/** `code path line` of each warning about lines below a valid interface. */
+/** Returns the warnings about these lines below a valid interface. */
 function check(type: DefinitionType, lines: string) {
   const agentType = type === "agent" ? ", agentType: explorer" : "";
   const head = `${type}:\n  interface: {name: a, version: 1.0.0, description: Says what a sample does.${agentType}}\n`;
@@ -68,11 +68,11 @@ test.each<[DefinitionType, lines: string]>([
       "false",
     ),
   ],
-])("what a language leaves to the author of a %s is no warning: %s", (type, lines) => {
+])("keys that the author of a %s may choose cause no warning: %s", (type, lines) => {
   expect(check(type, lines)).toEqual([]);
 });
 
-test("a value of another kind is a warning at its line, with what to write", () => {
+test("a value of the wrong kind causes a warning at its line that says what to write", () => {
   const lines = `defaults:
   timeout: 5m
 rollback:
@@ -138,17 +138,17 @@ test.each<[DefinitionType, lines: string, places: string[]]>([
     "stages:\n  - workflows: {ref: x}\n  - agents:\n      - ref: [a]",
     ["UNEXPECTED_VALUE stages[0].workflows 4", "UNEXPECTED_VALUE stages[1].agents[0].ref 6"],
   ],
-])("a reference of a %s that is no text is a warning: %s", (type, lines, places) => {
+])("a reference of a %s that is not a text causes a warning: %s", (type, lines, places) => {
   expect(placesOf(type, lines)).toEqual(places);
 });
 
-test('a plain "~" where a text is expected is a warning, because nothing is rendered', () => {
+test('a plain "~" in place of a text causes a warning, because nothing is rendered', () => {
   expect(check("agent", "context: {working_directory: ~, shell: null}")).toMatchObject([
     { code: "UNEXPECTED_VALUE", path: "agent.context.working_directory", details: { suggestion: '"~"' } },
   ]);
 });
 
-test("a word for a boolean in a key that takes texts too is read as text, with a warning unless it is quoted", () => {
+test("an unquoted boolean word in a key that also accepts texts is read as text, with a warning", () => {
   const lines = (value: string) =>
     `preflight: {checks: [{check: command, command: a, expect_output: ${value}}]}`;
   expect(check("command", lines("no"))).toMatchObject([
@@ -160,7 +160,7 @@ test("a word for a boolean in a key that takes texts too is read as text, with a
 test.each([
   ["Short.", 6],
   ["x".repeat(1_025), 1_025],
-])("a description of %p characters is a warning", (description, length) => {
+])("a description of %p causes a warning about its length", (description, length) => {
   const yaml = `agent: {interface: {name: a, version: 1.0.0, description: ${description}}}`;
   expect(warningsOf(yaml, "agent")).toMatchObject([
     {
@@ -171,12 +171,12 @@ test.each([
   ]);
 });
 
-test("a key next to the definition is a warning, because it is not rendered", () => {
+test("a key next to the definition causes a warning, because it is not rendered", () => {
   const yaml = "meta: {a: 1}\nnotes: x\nagent: {interface: {name: a, version: 1.0.0}}";
   expect(warningsOf(yaml, "agent")).toMatchObject([{ code: "UNKNOWN_KEY", path: "notes", line: 2 }]);
 });
 
-test("an unknown key is a warning at the key, whatever kind of key and value it is", () => {
+test("an unknown key causes a warning at the key, whatever its kind and value", () => {
   const lines = "mission:\n  1: a\n  true: b\n  ~: c\n  nested:\n    d: e\n  listed:\n  - f\n  ? empty\n";
   const found = check("agent", lines).map(({ path, line, column }) => `${path} ${line}:${column}`);
   expect(found.map((place) => place.replace("agent.mission", ""))).toEqual([
@@ -189,12 +189,12 @@ test("an unknown key is a warning at the key, whatever kind of key and value it 
   ]);
 });
 
-test("the first fifty warnings are returned", () => {
+test("at most fifty warnings are returned", () => {
   const keys = Array.from({ length: 200 }, (_, index) => `k${index}: 1`).join(", ");
   expect(check("agent", `mission: {${keys}}`)).toHaveLength(50);
 });
 
-test("a value is looked up in the document only where its spelling counts, and once a key, however many there are", () => {
+test("values are looked up in the document only where spelling matters, and once per key", () => {
   const keys = Array.from({ length: 5000 }, (_, index) => `k${index}:`).join("\n      ");
   const yaml = `agent:
   interface: {name: sample, version: 1.0.0, description: Does what a sample does., agentType: explorer}
@@ -207,7 +207,7 @@ test("a value is looked up in the document only where its spelling counts, and o
   let compared = 0;
   const map = parsing.document.tree.getIn(["agent", "context", "environment"], true);
   if (!isMap(map)) throw new Error("There is no map");
-  // The parser's lookup reads all items.
+  // Counts reads of the map's items, because the parser's lookup reads all items.
   const { items } = map;
   Object.defineProperty(map, "items", {
     get: () => {
@@ -221,7 +221,7 @@ test("a value is looked up in the document only where its spelling counts, and o
   expect(compared).toBeLessThan(10);
 });
 
-/** Every key of a table with its path, and a document with its example. */
+/** Yields every key of a language with its path and a body that contains the key's example. */
 function* examples(type: DefinitionType): Generator<{ path: string; key: Key; body: unknown }> {
   function* inside(key: Key, path: string, wrap: (value: unknown) => unknown): ReturnType<typeof examples> {
     for (const [name, inner] of Object.entries(key.keys)) {
@@ -236,7 +236,7 @@ function* examples(type: DefinitionType): Generator<{ path: string; key: Key; bo
   yield* inside(LANGUAGES[type], type, (value) => value);
 }
 
-test.each(DEFINITION_TYPES)("every key of a %s has a meaning, and an example that fits", (type) => {
+test.each(DEFINITION_TYPES)("every key of a %s has a meaning and a valid example", (type) => {
   const wrong: unknown[] = [];
   let count = 0;
   for (const { path, key, body } of examples(type)) {
@@ -251,7 +251,7 @@ test.each(DEFINITION_TYPES)("every key of a %s has a meaning, and an example tha
   expect(count).toBeGreaterThan(50);
 });
 
-test("of thousands of unknown keys, the first 200 are compared with the known ones", () => {
+test("only the first 200 unknown keys are compared with the known keys", () => {
   const lines = (count: number) => {
     const own = Array.from({ length: count }, (_, n) => `zz${n}: 1`);
     return `tone: {${own.join(", ")}}\nmissions: {opener: x}`;

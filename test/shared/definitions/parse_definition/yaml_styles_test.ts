@@ -20,7 +20,7 @@ const RANDOM_DOCUMENTS = 200;
 const STYLES = 4;
 const STYLES_OF_DEMO = 20;
 
-/** Everything that the service derives from a document. */
+/** Returns everything that the service derives from a document. */
 function readings(source: DefinitionSource) {
   return {
     root: JSON.stringify(source.root),
@@ -32,7 +32,7 @@ function readings(source: DefinitionSource) {
   };
 }
 
-/** Expects the same readings for all styles of a document, and no difference between them. */
+/** Checks that all styles of a document have the same readings and no difference between them. */
 function expectSameReadings(chance: Chance, { type, root, styles, about }: StyledDocument): void {
   const write = () => writeDocument(chance, root).map(({ text }) => text);
   const first = parsed(write().join(""), type);
@@ -81,7 +81,7 @@ test.each(readDemoDefinitions())(
   },
 );
 
-/** Turns plain values into nodes. Some repeated texts become aliases of the first one. */
+/** Converts plain values to nodes. Some repeated texts become aliases of their first occurrence. */
 class NodeMaker {
   readonly #chance: Chance;
   readonly #texts = new Map<string, ValueNode>();

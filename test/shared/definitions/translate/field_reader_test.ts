@@ -5,7 +5,7 @@ import { translateDefinition } from "../../../../shared/definitions/translate/tr
 import type { DefinitionType } from "../../../../shared/vocabulary.ts";
 import { parsed } from "../../../helpers/definitions/demo_definitions.ts";
 
-/** The Markdown of a document whose body has these lines besides its interface. */
+/** Renders a document with a valid interface and these lines as the rest of its body. */
 function rendered(type: DefinitionType, lines: string, agentType = "explorer"): string {
   const yaml = `${type}:
   interface: {name: sample, version: 1.0.0, description: Does what a sample does., agentType: ${agentType}}
@@ -154,7 +154,7 @@ test.each(FLAGS.map(([type, key, lines, agentType]) => ({ type, key, lines, agen
   },
 );
 
-test("outside boolean keys, words for booleans stay text", () => {
+test("boolean words stay text outside boolean keys", () => {
   const md = rendered("agent", `${MISSION}settings: {country: NO, switch: on}`);
   expect(md).toContain("**Country:** NO");
   expect(md).toContain("**Switch:** on");
@@ -177,7 +177,7 @@ test.each([
   ["claude-3-5-haiku-latest", "haiku"],
   ["anthropic/claude-sonnet-4-20250514", "sonnet"],
   ["amazon-bedrock/us.anthropic.claude-opus-4-1-20250805-v1:0", "opus"],
-])("the model %s is %s in the front matter of an agent", (model, word) => {
+])("the model %s becomes %s in an agent's front matter", (model, word) => {
   const md = rendered("agent", `${MISSION}defaults: {model: "${model}"}`);
   expect(md).toContain(`\nmodel: "${word}"\n`);
   expect(md).not.toContain("Model:");
@@ -192,13 +192,13 @@ test.each(["gpt-5-mini", "openai/gpt-5", "mistral/magnum-opus", "{{ model }}"])(
   },
 );
 
-/** Every place of a model, with `MODEL` as its value. */
+/** Every location of a model, with `MODEL` as its value. */
 const MODEL_PLACES: readonly [type: DefinitionType, yaml: string][] = [
   ["agent", `${MISSION}defaults: {model: MODEL}`],
   ["command", "execution: {model: MODEL}"],
   ["command", "execution: {model: {default: MODEL}}"],
   ["command", "execution: {model: {default: opus, allowed: [MODEL]}}"],
-  // A workflow has its model in its interface.
+  // A workflow's model is part of its interface.
   ["workflow", PHASE.replace(", KEY", "")],
   ["pipeline", "stages: [{id: a, agents: [{ref: a, model: MODEL}]}]"],
 ];
@@ -221,7 +221,7 @@ test.each(MODEL_PLACES)("no model of a %s is dropped: %s", (type, yaml) => {
   }
 });
 
-test("an empty default is a default, and keeps an argument optional", () => {
+test("an empty default counts as a default and keeps an argument optional", () => {
   const workflow = rendered(
     "workflow",
     `${PHASE.replace(", KEY", "")}\narguments: {positional: [{name: x, default: ""}]}`,
@@ -236,7 +236,7 @@ test("an empty default is a default, and keeps an argument optional", () => {
 const TASKS = "tasks: {operations: [{description: x}]}";
 const WORDS_OF_COMPLETION = "vocabulary: {complete: DONE, partial: PARTIAL, failed: FAILED}";
 
-test("what a table has no column for is below it, after the name of its row", () => {
+test("fields without a table column are rendered below the table, with the name of their row", () => {
   const executor = rendered(
     "agent",
     `${TASKS}\ncompletion: {${WORDS_OF_COMPLETION}, criteria: [{decision: complete, exit_code: 0}, {decision: partial}, {decision: failed, exit_code: 1}]}`,
@@ -254,7 +254,7 @@ test("what a table has no column for is below it, after the name of its row", ()
   expect(rendered("agent", MISSION + lines)).toContain("**Sections:**\n\n- **Id:** b\n  - **Tone:** calm\n");
 });
 
-test("an entry without a unique name has its number", () => {
+test("an entry without a unique name is identified by its number", () => {
   const completion = (criteria: string) =>
     rendered("agent", `${TASKS}\ncompletion: {${WORDS_OF_COMPLETION}, criteria: [${criteria}]}`, "executor");
   expect(
@@ -267,7 +267,7 @@ test("an entry without a unique name has its number", () => {
   expect(completion("{condition: a, exit_code: 1}")).toContain("**Criteria:**\n\n- **Exit code:** 1\n");
 });
 
-test("a name is left out if nothing shown follows it", () => {
+test("a name is omitted if nothing rendered follows it", () => {
   const body = `${PHASE.replace(", KEY", "")}\narguments: {flags: [{name: a, choices: []}, {name: b, note: " ", more: {x: }}]}`;
   expect(rendered("workflow", body)).not.toContain("Further notes");
 });

@@ -26,7 +26,7 @@ test("unknown blocks come last, in document order, without meta", () => {
   expect(markdown).not.toContain("plan");
 });
 
-test("maps become sub-headings, lists bullets, scalars a key and a value", () => {
+test("maps become subheadings, lists become bullets, and scalars become a key and a value", () => {
   const markdown = explorer({
     custom_block: {
       enabled: false,
@@ -41,7 +41,7 @@ test("maps become sub-headings, lists bullets, scalars a key and a value", () =>
   );
 });
 
-test("a value never seems to belong to the map before it", () => {
+test("a value after a map is not rendered as part of the map", () => {
   expect(sectionOf(explorer({ custom: { a: { x: 1 }, b: "y" } }), "## Custom")).toBe(
     "**A:**\n\n- **X:** 1\n\n**B:** y",
   );
@@ -53,12 +53,12 @@ test("text of several lines is unchanged", () => {
   );
 });
 
-test("empty values leave nothing", () => {
+test("empty values are not rendered", () => {
   const nothing = { a: null, b: "", c: " ", d: [], e: {}, f: [[], [null], { g: {} }], h: Number.NaN };
   expect(outline(explorer({ empty: nothing, none: null, list: [] }))).toEqual(["# Sample"]);
 });
 
-test("0, false and empty lists instead of texts leave no bullet", () => {
+test("0, false and empty lists in place of texts render no bullet", () => {
   const markdown = explorer({
     mission: { opener: "x", role_boundaries: 0, explicit_prohibitions: false, epistemic_limitations: [] },
     edge_cases: [],
@@ -80,7 +80,7 @@ test("keys that a section does not know are still rendered in it", () => {
   }
 });
 
-test("a known block of the wrong type is shown as an unknown one", () => {
+test("a known block of the wrong type is rendered like an unknown block", () => {
   const markdown = explorer({ tone: "friendly", knowledge_base: ["fact"], edge_cases: { a: "b" } });
   expect(outline(markdown)).toEqual(["# Sample", "## Tone", "## Knowledge base", "## Edge cases"]);
 });

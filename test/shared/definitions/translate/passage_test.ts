@@ -33,7 +33,7 @@ const SECOND = "and a second line, omega";
 const HARMLESS = "The harmless passage.";
 const NEIGHBOR = "The neighbor stays.";
 
-/** The opening of an explorer, between title and procedure. */
+/** Returns the rendered opening of an explorer, between title and procedure. */
 function opening(opener: string): string {
   return sectionOf(rendered("agent", agentBody("explorer", { mission: { opener } })), "# Sample");
 }
@@ -78,7 +78,7 @@ describe("a text of several lines", () => {
     ["Text\n2. two", "Text\n2\\. two"],
     ["* * *\nText", "\\* * *\nText"],
     ["-\n-", "\\- -"],
-  ])("%j makes no other structure: %j", (text, expected) => {
+  ])("%j adds no other structure: %j", (text, expected) => {
     expect(opening(text)).toBe(expected);
   });
 
@@ -118,7 +118,7 @@ describe("a text of several lines in its place", () => {
     expect(sectionOf(markdown, "## Inputs")).toContain(`| ${FIRST} - ${SECOND} |`);
   });
 
-  test("is indented with the list item that it stands in, and the words behind it follow in a paragraph", () => {
+  test("is indented with its list item, and the words after it follow in a paragraph", () => {
     const steps = [
       { action: "Read:\n- code\n- tests", tool: "Read", fallback: "```\nls\n```\nand stop" },
       { action: "Stop" },
@@ -144,20 +144,20 @@ describe("a text of several lines in its place", () => {
     );
   });
 
-  test("a command or a condition of several lines is in a fence", () => {
+  test("a command or a condition of several lines is fenced", () => {
     const phase = { id: "a", name: "A", condition: "x > 1\n&& y", steps: [{ agent: "a@1.0.0" }] };
     const markdown = rendered("workflow", workflowBody([phase]));
     expect(markdown).toContain("\n- Only if:\n  ```\n  x > 1\n  && y\n  ```\n");
   });
 });
 
-/** A prose key, and a document with a text there and content after it. */
+/** A prose key, and a function that renders a document with a text at that key and content after the text. */
 interface Place {
   path: string;
   render: (text: string) => string;
 }
 
-/** Every prose key of a language that a document of one of the agent types renders. */
+/** Lists every prose key of a language, with a document that renders the key. */
 function prosePlaces(type: DefinitionType): Place[] {
   return [...proseKeys(LANGUAGES[type], type, (value) => value)].map(({ path, wrap }) => {
     const base = basesOf(type).find((body) => {
@@ -210,7 +210,7 @@ function basesOf(type: DefinitionType): unknown[] {
   return [pipelineBody([{ id: "a", name: "A", workflows: ["a@1.0.0"] }])];
 }
 
-/** Merges the second value into the first; list items by position. */
+/** Merges the second value into the first, and list items by index. */
 function merge(base: unknown, over: unknown): unknown {
   if (typeof base !== "object" || typeof over !== "object" || base === null || over === null) return over;
   if (Array.isArray(base) !== Array.isArray(over)) return over;
@@ -270,7 +270,7 @@ test.each([
   ["backslashes", `${"\\".repeat(50_000)}\n${"\\".repeat(50_000)}`],
   ["white space behind a marker", `-${" ".repeat(100_000)}x\ny`],
   ["tabs", "\t".repeat(50_000).concat("x\n- y")],
-])("100 kB of %s are rendered, as a text not much larger", (_, text) => {
+])("100 kB of %s are rendered as a text that is not much larger", (_, text) => {
   const markdown = rendered("agent", agentBody("explorer", { mission: { opener: `a\n${text}` } }));
   expect(markdown.length).toBeLessThan(4 * text.length);
 });

@@ -171,7 +171,7 @@ describe("a pipeline's section", () => {
   });
 });
 
-test("a stage without name and id is called by its number", () => {
+test("a stage without a name and an id is titled with its number", () => {
   expect(outline(rendered("pipeline", pipelineBody([{ steps: ["a"] }])))).toEqual([
     "# Sample",
     "## Order",
@@ -187,7 +187,7 @@ test.each([
   ["agents", "agent"],
   ["pipeline", "command"],
   ["constructor", "command"],
-])("text and graph read the type %s of a stage's reference as %s, and other types are kept", (type, read) => {
+])("the rendering and the graph read the type %s of a stage's reference as %s, and keep other types", (type, read) => {
   const body = pipelineBody([{ name: "S", type, ref: "helper" }]);
   const markdown = rendered("pipeline", body);
   expect(markdown).toContain(`- Run the ${read} \`helper\``);

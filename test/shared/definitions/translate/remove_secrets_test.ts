@@ -56,12 +56,12 @@ test.each<[DefinitionType, name: string, bodyWith: (value: string) => unknown]>(
         tasks: { inputs: [{ id: "client_secret", default: value }], operations: ["Read it."] },
       }),
   ],
-])("a %s shows no value whose name suggests a secret: %s", (type, name, bodyWith) => {
+])("a %s does not show a value whose name suggests a secret: %s", (type, name, bodyWith) => {
   const markdown = rendered(type, bodyWith("XYZZY"));
   expect(markdown).not.toContain("XYZZY");
   expect(markdown).toContain(name);
   expect(markdown).toContain("a secret, not shown here");
-  // A template only says where the value comes from.
+  // A template is not a secret; it only names the source of the value.
   expect(rendered(type, bodyWith("{{ vault.key }}"))).toContain("{{ vault.key }}");
 });
 
@@ -73,7 +73,7 @@ test.each([
   "ENCRYPTION_KEY",
   "RAILS_MASTER_KEY",
   "auth-key",
-])("an environment variable called %s is not rendered, nor a field with the same name", (name) => {
+])("the values of an environment variable and a field called %s are not rendered", (name) => {
   const listed = pipelineWith({ environment: { variables: [{ name, value: "XYZZY" }] } });
   const field = pipelineWith({ environment: { [name]: "XYZZY" } });
   for (const body of [listed, field]) {
@@ -89,7 +89,7 @@ test("keys that are not secrets are rendered", () => {
   }
 });
 
-test("a default whose name does not suggest a secret is shown, even if it is empty", () => {
+test("a default is shown, even if empty, unless its name suggests a secret", () => {
   const inputs = [
     { name: "lens", default: "wide" },
     { name: "tokens_max", default: 7 },

@@ -159,7 +159,7 @@ describe("a workflow's section", () => {
   });
 });
 
-test("the order says how phases are run", () => {
+test("the section Order says how phases run", () => {
   const orchestration = {
     phases: PHASES,
     on_failure: "abort",
@@ -197,7 +197,7 @@ test("the front matter hints at positional arguments, then at flags", () => {
     model: "opus",
   });
   expect(load(markdown).body).toStartWith("# Sample\n\nDoes it all.\n\nUsual duration: 1 h\n");
-  // One text stands for a list of one.
+  // A text is accepted in place of a list with one item.
   const short = rendered(
     "workflow",
     workflowBody(PHASES, { arguments: { positional: "target", flags: "strict" } }),

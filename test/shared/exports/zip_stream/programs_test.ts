@@ -8,12 +8,12 @@ import { streamZip, type ZipEntry } from "../../../../shared/exports/zip_stream.
 
 const MODIFIED_AT = "2026-11-20T10:00:00.000Z";
 
-test("streamZip() gives contents of every size back to Python and unzip, and equal contents as equal bytes", async () => {
+test("Python and unzip read streamZip()'s contents of every size, and equal contents give equal bytes", async () => {
   const sizes = [0, 1, 60_000, 128 * 1024, 128 * 1024 + 1, 1_000_000];
   const contents = sizes.map((size) =>
     Buffer.from(Bun.hash(String(size)).toString(36).repeat(size)).subarray(0, size),
   );
-  /** The same contents, cut into chunks of another size. */
+  /** Yields the same contents in chunks of this size. */
   async function* entries(chunkBytes: number): AsyncGenerator<ZipEntry, void, void> {
     for (const [index, content] of contents.entries()) {
       async function* chunks() {

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { shareFor } from "../../../../shared/monitoring/measured_gauge.ts";
 
-/** A shared task that ends when the test says so, and a clock that the test sets. */
+/** Creates a shared task that the test completes, with a clock that the test advances. */
 function createTask() {
   let time = 0;
   const made: PromiseWithResolvers<number>[] = [];
@@ -19,7 +19,7 @@ function createTask() {
   };
 }
 
-test("calls during the work and within its time share one result", async () => {
+test("calls during the work and within the sharing time get one result", async () => {
   const { made, ask, turn } = createTask();
   const asked = [ask(), ask()];
   turn(5000);
@@ -34,7 +34,7 @@ test("calls during the work and within its time share one result", async () => {
   expect([await later, made.length]).toEqual([2, 2]);
 });
 
-test("a failure is shared as long as a success, and no longer", async () => {
+test("a failure is shared for the same time as a success", async () => {
   const { made, ask, turn } = createTask();
   const failing = ask();
   made[0]?.reject(new Error("away"));

@@ -49,7 +49,7 @@ describe("createShutdown()", () => {
     ]);
   });
 
-  test("exits with the code it was given once all phases are through", async () => {
+  test("exits with the given code after all phases have finished", async () => {
     for (const [given, expected] of [
       [undefined, 0],
       [3, 3],
@@ -62,7 +62,7 @@ describe("createShutdown()", () => {
     }
   });
 
-  test("gives every phase the reason", async () => {
+  test("passes the reason to every phase", async () => {
     const reasons: string[] = [];
     const note = {
       name: "note",
@@ -83,7 +83,7 @@ describe("createShutdown()", () => {
     expect(codes).toEqual([1]);
   });
 
-  test("exits at once when called again", () => {
+  test("exits immediately when called again", () => {
     const codes: number[] = [];
     const phases = [phase("hangs", () => new Promise(() => {}))];
     const shutdown = createShutdown({ phases, log: quiet, exit: (code) => codes.push(code) });

@@ -3,7 +3,7 @@ import { ROOT_CONTEXT, SpanKind } from "@opentelemetry/api";
 import { SamplingDecision } from "@opentelemetry/sdk-trace";
 import { createSampler } from "../../../../shared/tracing/sdk.ts";
 
-/** The number of sampled traces out of 100 without a parent, and the reported attributes. */
+/** Returns the number of sampled traces out of 100 without a parent, and the reported problems. */
 function sample(env: Readonly<Record<string, string>>) {
   const problems: string[] = [];
   const sampler = createSampler(env, (problem) => problems.push(problem));
@@ -14,7 +14,7 @@ function sample(env: Readonly<Record<string, string>>) {
   return { sampled, problems };
 }
 
-test("every standard sampler is known", () => {
+test("every standard sampler is supported", () => {
   for (const prefix of ["", "parentbased_"]) {
     expect(sample({ OTEL_TRACES_SAMPLER: `${prefix}always_on` })).toEqual({ sampled: 100, problems: [] });
     expect(sample({ OTEL_TRACES_SAMPLER: `${prefix}always_off` })).toEqual({ sampled: 0, problems: [] });

@@ -28,7 +28,7 @@ test("golden files change only with the translator's version", () => {
   expect(Object.keys(versions).at(-1)).toBe(TRANSLATOR_VERSION);
 });
 
-test("another process, in another time zone and locale, renders the same bytes", () => {
+test("a process in another time zone and locale renders the same bytes", () => {
   const script = `
     import { digestGoldens, translateDemo } from "./test/helpers/definitions/translation.ts";
     process.stdout.write(digestGoldens(translateDemo()));`;
@@ -47,7 +47,7 @@ const KEYS = {
   pipeline: ["name", "description", "version"],
 } as const;
 
-test.each(goldens)("$file loads: front matter in order, one title, nothing empty", ({ file, runtimeMd }) => {
+test.each(goldens)("$file has ordered front matter, one title and no empty items", ({ file, runtimeMd }) => {
   const { frontMatter, body } = load(runtimeMd);
   const [name, type] = file.split(".") as [string, keyof typeof KEYS];
   const keys = Object.keys(frontMatter);
@@ -61,7 +61,7 @@ test.each(goldens)("$file loads: front matter in order, one title, nothing empty
   expect(outline(runtimeMd).filter((heading) => heading.startsWith("# "))).toHaveLength(1);
 });
 
-/** The second-level headings of the languages in their required order. */
+/** The second-level headings of each language in their required order. */
 const SECTIONS = {
   agent: `Purpose Limits Setting Knowledge Lens Forecast-frame Scoring Severity Automatic-failure Inputs Steps Results
     Procedure Decision Completion Undo Special-cases Report Works-with Voice`,
@@ -70,7 +70,7 @@ const SECTIONS = {
   pipeline: "Starts-when Environment Order Stages Undo Tell Keep Remember Afterwards",
 } as const;
 
-test.each(goldens)("$file has known sections only, in their order", ({ file, runtimeMd }) => {
+test.each(goldens)("$file has only known sections, in their order", ({ file, runtimeMd }) => {
   const type = file.split(".")[1] as keyof typeof SECTIONS;
   const order = SECTIONS[type].split(/\s+/).map((word) => word.replaceAll("-", " "));
   const found = outline(runtimeMd)

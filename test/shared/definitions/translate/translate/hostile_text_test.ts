@@ -16,7 +16,7 @@ import {
   translateBody,
 } from "../../../../helpers/definitions/translation.ts";
 
-/** Text that has a meaning in Markdown unless it is escaped. */
+/** Texts that have a meaning in Markdown unless they are escaped. */
 const MARKUP_TEXTS = [
   "---",
   "***",
@@ -100,7 +100,7 @@ const markupText = fc.oneof(
   fc.array(fc.constantFrom(...MARKUP_TEXTS), { minLength: 2, maxLength: 4 }).map((texts) => texts.join(" ")),
 );
 
-/** Bodies of every kind, with `text` wherever text is written inline or as prose, and nowhere else. */
+/** Bodies of each kind, with `text` in every key that is rendered inline or as prose. */
 const BODIES: Readonly<Record<string, (text: string) => [DefinitionType, unknown]>> = {
   agent: (text) => ["agent", fill(AGENT, text)],
   command: (text) => ["command", fill(COMMAND, text)],
@@ -108,7 +108,7 @@ const BODIES: Readonly<Record<string, (text: string) => [DefinitionType, unknown
   pipeline: (text) => ["pipeline", fill(PIPELINE, text)],
 };
 
-/** Replaces every `@` of the sample. */
+/** Replaces every `"@"` of the sample with the text. */
 function fill(value: unknown, text: string): unknown {
   if (value === "@") return text;
   if (Array.isArray(value)) return value.map((item) => fill(item, text));
@@ -256,7 +256,7 @@ describe.each(Object.keys(BODIES))("%s", (kind) => {
   const body = (text: string) => BODIES[kind]?.(text) ?? (["agent", {}] as [DefinitionType, unknown]);
   const harmless = rendered(...body("word"));
 
-  /** A text of several lines may have its own lists and fences. */
+  /** Checks the structure of the rendered text. A text of several lines may add its own lists and fences. */
   const expectSameStructure = (text: string) => {
     const markdown = rendered(...body(text));
     if (!/[\n\r]/.test(text.trim())) expect(structure(markdown)).toEqual(structure(harmless));
@@ -282,19 +282,19 @@ describe.each(Object.keys(BODIES))("%s", (kind) => {
   });
 });
 
-/** Blank text makes no block, by a rule of its own. */
+/** Returns whether a text is rendered. Blank texts are omitted. */
 function isVisible(text: string): boolean {
   return text.replace(/[\s\p{Cc}]/gu, "") !== "" && humanizes(text);
 }
 
-/** Names that consist of separators are replaced. */
+/** Returns whether a name is rendered as written. Names of only separators are replaced. */
 function humanizes(text: string): boolean {
   return (
     text.replaceAll("_", "").replaceAll("-", "").trim() !== "" || MARKUP_TEXTS.some((known) => known === text)
   );
 }
 
-test("fences survive any content", () => {
+test("no content ends a fence", () => {
   const fenced = fc.oneof(
     markupText,
     fc.string({ unit: fc.constantFrom(..."`~\n x"), minLength: 1, maxLength: 40 }),
@@ -326,14 +326,14 @@ test("templates and arguments of the runtime are left unchanged", () => {
   expect(outline(command)[0]).toBe("# $ARGUMENTS");
 });
 
-test("our own words never make a command that runs on loading", () => {
+test("the translator's own words never form a command that runs on loading", () => {
   for (const kind of Object.keys(BODIES)) {
     const [type, body] = BODIES[kind]?.("Careful!") ?? ["agent", {}];
     expect(load(rendered(type, body)).body).not.toMatch(/!`|(?:^|\s)@\w/);
   }
 });
 
-test("front matter stays one line a key, whatever the text", () => {
+test("front matter stays one line per key for any text", () => {
   fc.assert(
     fc.property(markupText, (text) => {
       fc.pre(isVisible(text));
@@ -346,7 +346,7 @@ test("front matter stays one line a key, whatever the text", () => {
   );
 });
 
-/** Values of any type, in any place of a real document. */
+/** Any value, to replace a value anywhere in a real document. */
 const anyValue = fc.oneof(
   fc.constantFrom<unknown>(
     null,
@@ -400,7 +400,7 @@ function withoutCode(markdown: string): string {
   return markdown.replace(/^( *)(`{3,})[^\n`]*\n[\s\S]*?^\1\2$/gm, "");
 }
 
-/** A copy with the value at the position that the numbers give. */
+/** Returns a copy whose value at the path of these indexes is replaced. */
 function replaceAt(value: unknown, path: readonly number[], replacement: unknown): unknown {
   const [step, ...rest] = path;
   if (step === undefined || typeof value !== "object" || value === null) return replacement;

@@ -2,10 +2,12 @@ import { expect, test } from "bun:test";
 import { translateBody } from "../../../../helpers/definitions/translation.ts";
 import { LARGE_BODIES } from "../../../../helpers/http/large_bodies.ts";
 
-/** The maximum bytes of rendered text per byte of the document: escapes double text, and list items get their own lines. */
+/**
+ * The maximum ratio of the rendered bytes to the document's bytes. Escapes double a text, and list items get their own lines.
+ */
 const MOST_GROWTH = 8;
 
-test.each(LARGE_BODIES)("40 KB of %s are rendered, as a text not much larger", (_, type, body) => {
+test.each(LARGE_BODIES)("40 KB of %s are rendered as a text that is not much larger", (_, type, body) => {
   const bytes = JSON.stringify(body).length;
   expect(bytes).toBeGreaterThan(36_000);
   const translation = translateBody(type, body);
