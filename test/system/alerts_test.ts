@@ -8,7 +8,7 @@ import { runCommand } from "../helpers/process/command.ts";
 const ROOT = join(import.meta.dir, "../..");
 const ALERTS = join(ROOT, "deploy/alerts.yml");
 
-/** Values by series, in promtool's notation. */
+/** Values by time series, in promtool's notation. */
 type Series = Readonly<Record<string, string>>;
 
 interface AlertCase {
@@ -25,14 +25,14 @@ beforeAll(async () => {
 
 afterAll(() => rm(directory, { recursive: true, force: true }));
 
-/** Returns what it prints. */
+/** Runs promtool and returns its output. Fails if promtool does. */
 async function promtool(...args: string[]): Promise<string> {
   const { exitCode, stdout, stderr } = await runCommand(["promtool", ...args]);
   expect([exitCode, exitCode === 0 ? "" : stdout + stderr]).toEqual([0, ""]);
   return stdout;
 }
 
-/** A test of promtool that the alert fires for one group of labels, or has fired for none at any minute. */
+/** Returns a promtool test: the alert fires for one group of labels, or has not fired for any group at any minute. */
 function toTest(name: string, series: Series, { after, firing }: { after: string; firing: 0 | 1 }) {
   const alerts = `ALERTS{alertname="${name}",alertstate="firing"}`;
   return {
@@ -64,7 +64,7 @@ test("promtool accepts the rules, the dashboard's expressions and the configurat
   const configurationPath = join(directory, "prometheus.yml");
   await Bun.write(configurationPath, configuration.replace("[alerts.yml]", `[${ALERTS}]`));
   await promtool("check", "config", configurationPath);
-  // Its alerts name the URL that was opened, not the exporter.
+  // The target's alerts name the URL that was probed, not the exporter.
   const [target] = JSON.parse(
     await promtool("check", "service-discovery", "--timeout=1s", configurationPath, "ulr-https"),
   );
@@ -75,7 +75,7 @@ test("promtool accepts the rules, the dashboard's expressions and the configurat
   });
 });
 
-test("every alert fires for its condition, and stays silent when that is nearly met", async () => {
+test("every alert fires for its condition, and stays silent if the condition is almost met", async () => {
   const cases = Bun.YAML.parse(await Bun.file(join(ROOT, "test/fixtures/alert_cases.yml")).text()) as Record<
     string,
     AlertCase
@@ -85,7 +85,8 @@ test("every alert fires for its condition, and stays silent when that is nearly 
   };
   const shipped = groups.flatMap(({ rules }) => rules);
   expect(Object.keys(cases).sort()).toEqual(shipped.map(({ alert }) => alert).sort());
-  // Each with its own rule only: promtool evaluates every rule of a file for every minute of every test.
+  // Each case gets a file with only its own rule, because promtool evaluates every rule of a file for every minute of every
+  // test.
   const paths = Object.entries(cases).map(async ([name, { after, fires, silent }]) => {
     const [rulePath, path] = [join(directory, `${name}_rule.json`), join(directory, `${name}.json`)];
     const rules = shipped.filter(({ alert }) => alert === name);
@@ -97,7 +98,7 @@ test("every alert fires for its condition, and stays silent when that is nearly 
   await promtool("test", "rules", ...(await Promise.all(paths)));
 });
 
-test("a service at rest raises no alert, and alerts have the texts of the rules", async () => {
+test("an idle service raises no alert, and alerts have the texts of their rules", async () => {
   const text = await Bun.file(join(ROOT, "test/fixtures/alerts_test.yml")).text();
   const path = join(directory, "alerts_test.yml");
   await Bun.write(path, text.replace("rule_files: [ALERTS]", `rule_files: [${ALERTS}]`));

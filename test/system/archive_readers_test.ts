@@ -1,4 +1,4 @@
-/** Programs that read a ZIP as a stream read every bundle and organization export. */
+/** Programs that read a ZIP as a stream can read every bundle and organization export. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { createWriteStream } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
@@ -18,7 +18,7 @@ import { openTestApp } from "../helpers/http/app.ts";
 import { runCommand } from "../helpers/process/command.ts";
 import { openTestRunner } from "../helpers/process/job_runner.ts";
 
-/** Entries above it are compressed while they arrive. */
+/** Entries larger than this are compressed while they arrive. */
 const SMALL_BYTES = 128 * 1024;
 const GIB = 2 ** 30;
 
@@ -45,7 +45,7 @@ afterAll(async () => {
   await rm(directory, { recursive: true });
 });
 
-/** Keeps an archive and its directory's entries. */
+/** Saves an archive, and records the entries in its directory. */
 async function save(name: string, response: Response): Promise<void> {
   expect(response.status).toBe(200);
   const bytes = await response.arrayBuffer();
@@ -57,7 +57,7 @@ async function save(name: string, response: Response): Promise<void> {
     const content = await entry.getData(new Uint8ArrayWriter());
     entries.push({ name: entry.filename, bytes: content.length, crc32: crc32(content) });
   }
-  // Both kinds of entries are in every archive.
+  // Every archive has small and large entries.
   expect(entries.some((entry) => entry.bytes > SMALL_BYTES)).toBe(true);
   expect(entries.some((entry) => entry.bytes > 0 && entry.bytes <= SMALL_BYTES)).toBe(true);
   archives.set(path, entries);
@@ -68,11 +68,11 @@ test("Java's ZipInputStream reads every entry", async () => {
   expect(await readWithJava([...archives.keys()])).toEqual(archives);
 });
 
-test("unzipper, of npm, reads every entry", async () => {
+test("npm's unzipper reads every entry", async () => {
   for (const [path, entries] of archives) expect(await readWithUnzipper(path)).toEqual(entries);
 });
 
-test("Java reads an entry above 4 GiB and the one after it, and Python lists them", async () => {
+test("Java reads an entry above 4 GiB and the next entry, and Python lists both", async () => {
   const zeros = Buffer.alloc(GIB / 64);
   async function* content() {
     for (let n = 0; n < 4 * 64; n += 1) yield zeros;

@@ -1,4 +1,4 @@
-/** An organization export contains all that is needed to recreate the organization elsewhere. */
+/** An organization export contains everything that is needed to recreate the organization in another database. */
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { runJson } from "../helpers/accounts/admin.ts";
@@ -9,7 +9,7 @@ import { openTestApp, type TestApp } from "../helpers/http/app.ts";
 import type { Person } from "../helpers/postgres/factory.ts";
 import { openTestRunner } from "../helpers/process/job_runner.ts";
 
-/** All rows, hidden or not. */
+/** Flags that include hidden rows. */
 const EVERYTHING = { include_deleted: true, include_archived: true, include_superseded: true };
 
 async function exportAll(app: TestApp, person: Person): Promise<ArrayBuffer> {
@@ -19,7 +19,7 @@ async function exportAll(app: TestApp, person: Person): Promise<ArrayBuffer> {
   return await (await downloadJob(app, person.key, id)).arrayBuffer();
 }
 
-/** The files without those that name the organization, and their statements about the projects. */
+/** Returns the files that do not name the organization, and the manifest's data about the projects. */
 async function contentOf(zip: ArrayBuffer) {
   const files = await unzip(zip);
   const { projects, totals } = JSON.parse(files.get("manifest.json") ?? "");

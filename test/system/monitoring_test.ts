@@ -1,4 +1,4 @@
-/** What the three processes serve on METRICS_PORT, compared with the shipped rules, dashboard and documents. */
+/** The responses of the three processes on METRICS_PORT, compared with the shipped rules, dashboard and documents. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -14,11 +14,11 @@ type ProcessName = (typeof PROCESSES)[number];
 
 interface Running {
   service: ServiceProcess;
-  /** METRICS_PORT of the process. */
+  /** The process's URL on METRICS_PORT. */
   url: string;
 }
 
-/** A metric in a document. */
+/** A metric as a document describes it. */
 interface Metric {
   labels: string[];
   processes: string[];
@@ -27,14 +27,14 @@ interface Metric {
 
 let db: TestDatabase;
 let directory: string;
-/** PORT of the API. */
+/** The API's URL on PORT. */
 let apiUrl: string;
 const running = new Map<ProcessName, Running>();
 
 function environment(): Record<string, string> {
   return {
     DATABASE_URL: db.url,
-    // There is no replica, and the metrics say so.
+    // This URL does not lead to a replica, and the metrics report that.
     DATABASE_REPLICA_URL: db.url,
     DATA_DIR: directory,
     CATALOG_SOURCE: "bundled",
@@ -54,7 +54,7 @@ beforeAll(async () => {
       apiUrl = `http://127.0.0.1:${(await untilLogged(service, "listening"))["port"]}`;
     }
   }
-  // On a busy machine, a process that starts may close a connection that it has not served for ten seconds.
+  // A starting process may close a connection that it has not served for ten seconds, as happens on a busy machine.
   for (const name of PROCESSES) {
     await waitFor(async () => (await fetch(`${urlOf(name)}/health/ready`).catch(() => null))?.ok);
   }
@@ -70,7 +70,7 @@ function urlOf(name: ProcessName): string {
   return running.get(name)?.url ?? "";
 }
 
-/** Scrapes a process; for the API, until it has its figures from the database, which may be late on a busy machine. */
+/** Scrapes a process. For the API, waits for the figures from the database, which may be late on a busy machine. */
 async function scrape(name: ProcessName): Promise<string> {
   return waitFor(async () => {
     const text = await (await fetch(`${urlOf(name)}/metrics`)).text();
@@ -78,7 +78,7 @@ async function scrape(name: ProcessName): Promise<string> {
   });
 }
 
-/** The metrics of all processes, `process_*` as one. */
+/** Reads the metrics of all processes. `process_*` counts as one metric. */
 async function readMetrics(): Promise<Map<string, Metric>> {
   const metrics = new Map<string, Metric>();
   for (const name of PROCESSES) {
@@ -116,7 +116,7 @@ describe("METRICS_PORT", () => {
         ["GET", "/constructor"],
       ]) {
         const port = Number(new URL(urlOf(name)).port);
-        // On a busy machine, the database may answer the check of readiness too late.
+        // On a busy machine, the database may respond to the readiness check too late.
         const { response, raw } = await waitFor(async () => {
           const response = await fetch(`${urlOf(name)}${path}`, { method: method ?? "" });
           const [, raw] = (await sendRaw(port, `${method} ${path} HTTP/1.0\r\n\r\n`)).split(" ");
@@ -142,7 +142,7 @@ describe("METRICS_PORT", () => {
     }
   });
 
-  test("PORT keeps health and no longer serves metrics", async () => {
+  test("with METRICS_PORT, PORT serves health but no metrics", async () => {
     const metrics = await fetch(`${apiUrl}/metrics`);
     expect([metrics.status, await metrics.json()]).toMatchObject([404, { error: { code: "NOT_FOUND" } }]);
     expect((await fetch(`${apiUrl}/health/ready`)).status).toBe(200);
@@ -150,7 +150,7 @@ describe("METRICS_PORT", () => {
     expect(Object.keys(document.paths)).not.toContain("/metrics");
   });
 
-  test("a port that is taken stops the process with one line", async () => {
+  test("a process exits with a one-line message if the port is in use", async () => {
     for (const name of PROCESSES) {
       const port = new URL(urlOf("api")).port;
       await using second = spawnService(name, { ...environment(), METRICS_PORT: port });
@@ -161,7 +161,7 @@ describe("METRICS_PORT", () => {
     }
   });
 
-  test("clients that connect and send or read nothing do not block scrapers", async () => {
+  test("clients that send nothing or read nothing do not block scrapers", async () => {
     const { port } = new URL(urlOf("api"));
     const open = () => Bun.connect({ hostname: "127.0.0.1", port: Number(port), socket: { data() {} } });
     const silent = await Promise.all(Array.from({ length: 200 }, open));
@@ -173,7 +173,7 @@ describe("METRICS_PORT", () => {
     for (const socket of silent) socket.terminate();
   });
 
-  test("a job runner that stops is no longer counted", async () => {
+  test("a stopped job runner is no longer counted", async () => {
     await using second = spawnService("jobs", environment());
     await untilLogged(second, "working");
     await waitFor(async () => (await scrape("api")).includes("\njob_runners 2\n"));
@@ -183,7 +183,7 @@ describe("METRICS_PORT", () => {
   });
 });
 
-/** Names of metrics in a PromQL expression: anything but functions, keywords, labels and text. */
+/** Returns the metric names in a PromQL expression, without functions, keywords, labels and strings. */
 function metricsOf(expr: string): string[] {
   const bare = expr
     .replaceAll(/"(?:[^"\\]|\\.)*"/g, "")
@@ -194,7 +194,7 @@ function metricsOf(expr: string): string[] {
   return names.filter((name) => !/^(?:and|or|unless|bool|offset|up|absent)$/.test(name));
 }
 
-/** The series of all processes, by their full names. */
+/** Reads the full names of all processes' time series. */
 async function readSeries(): Promise<Set<string>> {
   const text = (await Promise.all(PROCESSES.map(scrape))).join("\n");
   const described = [...text.matchAll(/^# TYPE (\S+) (\w+)$/gm)].flatMap(([, name = "", type]) =>
@@ -216,7 +216,7 @@ async function readExpressions(): Promise<{ rules: string[]; panels: string[] }>
   };
 }
 
-/** Series of node_exporter and blackbox_exporter. */
+/** Time series of node_exporter and blackbox_exporter. */
 const EXPORTED_BY_OTHERS = [
   "node_filesystem_avail_bytes",
   "node_filesystem_size_bytes",
@@ -248,8 +248,8 @@ describe("the shipped rules and dashboard", () => {
   });
 });
 
-test("docs/monitoring.md lists exactly the metrics, with labels, processes and help texts", async () => {
-  // Labels of these exist only after a request, an export (on a cluster, the node) and a build.
+test("docs/monitoring.md lists exactly the served metrics, with labels, processes and help texts", async () => {
+  // These labels exist only after a request, a build or an export. The label `node` exists only on a cluster.
   const LATER: Readonly<Record<string, string[]>> = {
     export_bytes_total: ["kind", "format"],
     export_rows_total: ["kind", "format"],
@@ -258,7 +258,7 @@ test("docs/monitoring.md lists exactly the metrics, with labels, processes and h
     export_job_duration_seconds: ["result", "quantile"],
   };
   await fetch(`${apiUrl}/api/v1/models`);
-  // The catalog is in memory half a second after its sync.
+  // The API serves the catalog half a second after its sync.
   await waitFor(async () =>
     (await scrape("api")).includes('http_request_duration_seconds_count{method="GET"'),
   );
@@ -280,7 +280,7 @@ test("docs/monitoring.md lists exactly the metrics, with labels, processes and h
   expect(documented.sort()).toEqual(served.sort());
 });
 
-test("docs/monitoring.md has every field of the log lines of a start, a request and a sync", async () => {
+test("docs/monitoring.md lists every field that a start, a request and a sync log", async () => {
   await fetch(`${apiUrl}/api/v1/models`);
   await fetch(`${apiUrl}/api/v1/missing`, { headers: { "X-Request-Id": "mine" } });
   const listLines = () => [...running.values()].flatMap(({ service }) => service.logLines());

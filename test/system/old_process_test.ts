@@ -1,6 +1,6 @@
 /**
- * Processes of this release on a database that a newer release migrated: migrations only add, unless they say
- * otherwise.
+ * Processes of this release on a database that a newer release migrated. Migrations only add objects, unless they raise
+ * the required migration.
  */
 import { expect, test } from "bun:test";
 import { runCommand } from "../helpers/accounts/admin.ts";
@@ -13,14 +13,14 @@ const LATER = "99990101000000_later";
 const NEWER = `The database is newer than this release: it has 1 migration that this release does not know, the last is "${LATER}"`;
 const REFUSAL = `the database requires migration "${LATER}", which this release does not know; start the release that has it, or a newer one\n`;
 
-/** A database with a migration that this release does not know. */
+/** Opens a database with a migration that this release does not know. */
 async function openNewerDatabase(): Promise<TestDatabase> {
   const db = await openTestDatabase();
   await db.owner`insert into schema_migrations (name, checksum) values (${LATER}, 'x')`;
   return db;
 }
 
-/** What a migration does that older releases cannot work with. */
+/** Requires the newer migration, as migrations do that older releases cannot work with. */
 async function raiseBar(db: TestDatabase): Promise<void> {
   await db.owner`update schema_compatibility set required_migration = ${LATER}`;
 }
@@ -31,7 +31,7 @@ function syncOnce(env: Record<string, string>) {
   });
 }
 
-test("an older release runs on a newer schema, and every process says so in one line", async () => {
+test("an older release runs on a newer schema, and every process logs that in one line", async () => {
   await using db = await openNewerDatabase();
   const env = { DATABASE_URL: db.url };
   await using api = await startApi(env);
@@ -46,7 +46,7 @@ test("an older release runs on a newer schema, and every process says so in one 
   expect([listed.exitCode, JSON.parse(listed.out), listed.err]).toEqual([0, { users: [] }, `${NEWER}\n`]);
 });
 
-test("an older release does not start where the schema requires a newer one, and says which", async () => {
+test("an older release does not start if the schema requires a newer release, and names the migration", async () => {
   await using db = await openNewerDatabase();
   await raiseBar(db);
   const env = { DATABASE_URL: db.url };

@@ -1,4 +1,4 @@
-/** What a removed member loses in processes that did not remove them, and what stays with the organization. */
+/** The access that a removed member loses in another process, and the objects that the organization keeps. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { lapseHeartbeats } from "../helpers/exports/aftermath.ts";
 import { jobOf, postJob } from "../helpers/exports/export_job.ts";
@@ -16,7 +16,7 @@ import { startRunner } from "../helpers/process/runner_process.ts";
 import { type DataDirectory, makeDataDirectory } from "../helpers/process/stack.ts";
 import { waitFor } from "../helpers/wait_for.ts";
 
-/** More than the sockets on both sides buffer. */
+/** More than the socket buffers on both sides, in MiB. */
 const MEBIBYTES = 16;
 
 let db: TestDatabase;
@@ -24,7 +24,7 @@ let make: Factory;
 let mail: MailServer;
 let data: DataDirectory;
 let env: Readonly<Record<string, string>>;
-/** Where members are removed, and where they are connected. */
+/** Members are removed through the first process and connected to the second. */
 let [first, second]: ApiProcess[] = [];
 beforeAll(async () => {
   [db, mail, data] = [await openTestDatabase(), await openMailServer(), makeDataDirectory()];
@@ -44,7 +44,7 @@ afterAll(async () => {
 
 interface Scene {
   owner: { token: string };
-  /** A publisher with a session, a key for all organizations, and one for this one. */
+  /** A publisher with a session, a key for all organizations, and a key for this organization. */
   bob: Person & { token: string; boundKey: string };
   project: ProjectRow;
   remove(): Promise<void>;
@@ -68,14 +68,14 @@ async function openScene(): Promise<Scene> {
   };
 }
 
-/** The status of a request to the process that did not remove anybody. */
+/** Returns the status of a request to the second process, which did not remove the member. */
 async function statusOf(path: string, request: TestRequest): Promise<number | undefined> {
   const response = await second?.request(`/api/v1${path}`, request);
   await response?.text();
   return response?.status;
 }
 
-test("sessions and keys lose the organization at once in the other process; they keep working elsewhere", async () => {
+test("sessions and keys immediately lose access to the organization in other processes, but to nothing else", async () => {
   const { bob, project, remove } = await openScene();
   const inOrg = { headers: { "x-org-slug": bob.org.slug } };
   const statuses = (key: string) =>
@@ -90,19 +90,19 @@ test("sessions and keys lose the organization at once in the other process; they
     expect(await statuses(key)).toEqual([200, 200, 200, 200, 200]);
   await remove();
   for (const key of [bob.token, bob.key]) expect(await statuses(key)).toEqual([403, 403, 403, 404, 200]);
-  // A key that is bound to the organization is revoked; the other process may know it for less than a second.
+  // A key of the organization is revoked. The other process may still have it cached for less than a second.
   expect(await statusOf(`/orgs/${bob.org.slug}/members`, { key: bob.boundKey })).toBeOneOf([401, 403]);
   await waitFor(async () => (await statusOf("/auth/me", { key: bob.boundKey })) === 401);
   const me = await second?.request("/api/v1/auth/me", { key: bob.token });
   expect(await me?.text()).not.toContain(bob.org.slug);
-  // Even after joining again, because others may have kept a copy of the key.
+  // The key stays revoked after the member joins again, because it may have been copied.
   await make.member({ orgId: bob.org.id, userId: bob.user.id, role: "publisher" });
   expect(await statusOf(`/orgs/${bob.org.slug}/members`, { key: bob.token })).toBe(200);
   expect(await statusOf("/auth/me", { key: bob.boundKey })).toBe(401);
 });
 
-// The check of rights comes after 25 s, during which the next test runs.
-test.concurrent("running downloads of the organization are cut off, with sessions and keys", async () => {
+// A download's access is checked again after 25 s. The next test runs in the meantime.
+test.concurrent("running downloads of the organization by session or key are cut off", async () => {
   const { bob, project, remove } = await openScene();
   await addNoise(db, project, MEBIBYTES);
   const url = `${second?.url}/api/v1/export/projects/${project.id}/runs`;
@@ -113,7 +113,7 @@ test.concurrent("running downloads of the organization are cut off, with session
   for (const download of [bySession, byKey]) expect((await download.readOn()).isWhole).toBe(false);
 });
 
-test.concurrent("a build that the member requested continues for the organization; they get neither file nor mail", async () => {
+test.concurrent("a removed member's build continues for the organization, and the member gets no file or mail", async () => {
   const { bob, owner, remove } = await openScene();
   if (!first) throw new Error("Cannot request an export without a process");
   const { id } = await jobOf(await postJob(first, bob));
@@ -142,7 +142,7 @@ test.concurrent("a build that the member requested continues for the organizatio
   expect(subjects).toEqual([`You are no longer a member of ${bob.org.name}`]);
 });
 
-test("webhooks that the member created stay the organization's", async () => {
+test("webhooks that the member created stay with the organization", async () => {
   const { bob, owner, remove } = await openScene();
   await db.sql`update organization_members set role = 'admin' where user_id = ${bob.user.id} and org_id = ${bob.org.id}`;
   const path = `/orgs/${bob.org.slug}/webhooks`;
@@ -154,14 +154,14 @@ test("webhooks that the member created stay the organization's", async () => {
   expect(await list?.text()).toContain(body.url);
 });
 
-test("a request that was authorized before the removal writes nothing after it", async () => {
+test("a request authorized before the removal writes nothing after the removal", async () => {
   const { bob, remove } = await openScene();
   const ann = await make.person({ org: bob.org, role: "viewer" });
   await db.sql`update organization_members set role = 'owner' where user_id = ${bob.user.id} and org_id = ${bob.org.id}`;
   const target = `/orgs/${bob.org.slug}/members/${ann.user.id}`;
   const sent: Promise<unknown>[] = [];
   await db.sql.begin(async (tx) => {
-    // Both wait for the organization; the removal came first.
+    // Both requests wait for this lock, and the removal is first in the queue.
     await tx`select from organizations where id = ${bob.org.id} for update`;
     sent.push(remove());
     await waitFor(async () => (await listWaiting(db.sql)).length === 1);

@@ -1,4 +1,4 @@
-/** All API processes of a database share the limits that matter, even for concurrent requests. */
+/** All API processes of a database share the export and sign-in limits, even for concurrent requests. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { login, makeAccount } from "../helpers/accounts/accounts.ts";
 import { JOBS_PATH, jobOf, listMismatches, postJob } from "../helpers/exports/export_job.ts";
@@ -27,7 +27,7 @@ afterAll(async () => {
   await db[Symbol.asyncDispose]();
 });
 
-/** Queues and cancels until the limit is reached; waits for another caller's active job. Returns the new jobs. */
+/** Queues and cancels jobs until the limit is reached. Waits while another caller's job is active. Returns the new jobs. */
 async function queueToTheLimit(api: ApiProcess, person: Person): Promise<string[]> {
   const queued: string[] = [];
   while (true) {
@@ -43,7 +43,7 @@ async function queueToTheLimit(api: ApiProcess, person: Person): Promise<string[
   }
 }
 
-test("an organization queues as many export jobs as the hourly limit allows, and no more", async () => {
+test("an organization queues exactly as many export jobs as the hourly limit allows", async () => {
   const person = await createFactory(db.sql).person({ role: "publisher" });
   const clients = [...processes, ...processes, ...processes, ...processes];
   const queued = await Promise.all(clients.map((api) => queueToTheLimit(api, person)));
@@ -51,7 +51,7 @@ test("an organization queues as many export jobs as the hourly limit allows, and
   expect(queued.flat().toSorted()).toEqual(rows.map(({ id }) => id).toSorted());
   expect(rows.length).toBe(JOBS_PER_HOUR);
   expect(await listMismatches({ db })).toEqual([]);
-  // Each caller has their own limit.
+  // Another organization has its own limit.
   const other = await createFactory(db.sql).person({ role: "publisher" });
   for (const [api, status] of [
     [processes[0], 201],
@@ -61,7 +61,7 @@ test("an organization queues as many export jobs as the hourly limit allows, and
   }
 });
 
-/** Tries to sign in concurrently, at each process in turn; returns the sorted statuses. */
+/** Tries to sign in concurrently, at each process in turn. Returns the sorted statuses. */
 async function attempt(pairs: readonly { email: string; address: string }[]): Promise<number[]> {
   const responses = pairs.map(async ({ email, address }, index) => {
     const api = processes[index % processes.length];
@@ -75,14 +75,14 @@ async function attempt(pairs: readonly { email: string; address: string }[]): Pr
 const ATTEMPTS = Array.from({ length: 16 }, (_, index) => index);
 const REFUSED_BEYOND_LIMIT = ATTEMPTS.map((index) => (index < LOGINS_PER_MINUTE ? 401 : 429));
 
-test("an account has a limit of attempts per minute, from any address", async () => {
+test("an account has a limit of sign-in attempts per minute across all addresses", async () => {
   const { email } = await makeAccount({ make: createFactory(db.sql) });
   expect(await attempt(ATTEMPTS.map((n) => ({ email, address: `198.51.100.${n}` })))).toEqual(
     REFUSED_BEYOND_LIMIT,
   );
 });
 
-test("an address has a limit of attempts per minute, for any accounts", async () => {
+test("an address has a limit of sign-in attempts per minute across all accounts", async () => {
   const pairs = ATTEMPTS.map((n) => ({ email: `nobody-${n}@example.com`, address: "203.0.113.7" }));
   expect(await attempt(pairs)).toEqual(REFUSED_BEYOND_LIMIT);
 });

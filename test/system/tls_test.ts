@@ -1,4 +1,4 @@
-/** The service on a PostgreSQL that accepts only encrypted connections, with a certificate of a private authority. */
+/** The service with a PostgreSQL that accepts only encrypted connections and has a certificate of a private authority. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -17,7 +17,7 @@ import { spawnRunner, startRunner } from "../helpers/process/runner_process.ts";
 import type { ServiceProcess } from "../helpers/process/service_process.ts";
 import { waitFor } from "../helpers/wait_for.ts";
 
-/** More than the sockets between buffer. */
+/** More than the socket buffers between client and server, in MiB. */
 const NOISE_MIB = 24;
 const CATALOG_SYNC = new URL("../../catalog-sync/main.ts", import.meta.url).pathname;
 
@@ -52,12 +52,12 @@ afterAll(async () => {
   await rm(dataDir, { recursive: true, force: true });
 });
 
-/** Starts a sync that runs once. */
+/** Runs a single sync. */
 function syncOnce(given: Readonly<Record<string, string>>) {
   return runCommand([process.execPath, CATALOG_SYNC, "--once"], { env: given });
 }
 
-test("every process works over connections that are all encrypted", async () => {
+test("every process works, and all its connections are encrypted", async () => {
   const { person, project } = await makeExportProject({ make: createFactory(db.sql) });
   const dataset = await exportDataset(api, { person, project }, "issues");
   expect([dataset.status, await dataset.text()]).toEqual([200, expect.stringContaining("\n")]);
@@ -78,13 +78,13 @@ test("every process works over connections that are all encrypted", async () => 
     { applicationName: "ulr-export", ssl: true },
     { applicationName: "ulr-jobs", ssl: true },
   ]);
-  // The replica's connections use the same options: they got far enough to see that this server is not a replica.
+  // The replica's connections use the same options: the API got far enough to see that the server is not a replica.
   const notReplica = ({ err }: Record<string, unknown>) =>
     JSON.stringify(err)?.includes("leads to a server that is not a replica");
   await waitFor(() => api.logLines().some(notReplica));
 });
 
-test("an export whose client leaves ends its query", async () => {
+test("an export whose client disconnects ends its query", async () => {
   const { person, project } = await makeExportProject({ make: createFactory(db.sql) });
   await addNoise(db, project, NOISE_MIB);
   const countCopies = async () => {
@@ -100,7 +100,7 @@ test("an export whose client leaves ends its query", async () => {
   expect((await exportDataset(api, { person, project }, "issues")).status).toBe(200);
 });
 
-test("a certificate of another authority stops every process with one line", async () => {
+test("every process exits with a one-line message for a certificate of another authority", async () => {
   const url = `${db.url}?sslmode=verify-full&sslrootcert=${server.otherAuthority}`;
   const given = { DATABASE_URL: url, DATA_DIR: dataDir };
   const line = "Cannot reach the database: unable to verify the first certificate\n";
@@ -113,7 +113,7 @@ test("a certificate of another authority stops every process with one line", asy
   expect([exitCode, err]).toEqual([1, line]);
 });
 
-test("a certificate that expires while the service runs makes requests 503 until it is renewed", async () => {
+test("requests get a 503 after the certificate expires, until it is renewed", async () => {
   const check = () => api.request("/health/ready").then(({ status }) => status);
   const endSessions = () => db.admin`
       select pg_terminate_backend(pid) from pg_stat_activity where application_name like 'ulr-%'`;

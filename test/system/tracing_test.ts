@@ -18,7 +18,7 @@ function findSpan(collector: TraceCollector, name: string) {
   return waitFor(() => collector.spans.find((span) => span.name === name));
 }
 
-test("a request, its job and the mail are one trace, continued from the caller's", async () => {
+test("a request, its job and its mail continue the caller's trace", async () => {
   using collector = openTraceCollector();
   await using app = await openTestApp();
   const { person, project } = await makeExportProject(app);
@@ -82,7 +82,7 @@ test("a request, its job and the mail are one trace, continued from the caller's
   expect(JSON.stringify(collector.spans)).not.toMatch(new RegExp(`hidden|${key}|/health/`));
 });
 
-test("malformed trace headers begin a new trace", async () => {
+test("a request with a malformed trace header begins a new trace", async () => {
   using collector = openTraceCollector();
   await using app = await openTestApp();
   await using api = await startApi({
@@ -134,7 +134,7 @@ test("the standard variables select the sampled traces", async () => {
   expect(await request({ OTEL_EXPORTER_OTLP_ENDPOINT: "" }, {})).toBe(0);
 });
 
-test("a collector that is down or silent costs no request and no shutdown", async () => {
+test("an unreachable or silent collector delays neither requests nor the shutdown", async () => {
   using silent = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
   await using app = await openTestApp();
   for (const port of [1, silent.port]) {
@@ -143,7 +143,7 @@ test("a collector that is down or silent costs no request and no shutdown", asyn
       RATE_LIMIT_ANONYMOUS_PER_MINUTE: "100000",
       OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${port}`,
     });
-    // More spans than the queue keeps.
+    // More spans than the queue can hold.
     for (let batch = 0; batch < 30; batch += 1) {
       const responses = await Promise.all(Array.from({ length: 100 }, () => api.request("/api/v1/models")));
       expect(responses.filter(({ status }) => status !== 200)).toEqual([]);

@@ -1,4 +1,4 @@
-/** The scripts in docs/ci.md do what the page says. */
+/** The scripts in docs/ci.md work as the page says. */
 import { expect, test } from "bun:test";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -82,7 +82,7 @@ test("the CI script annotates problems at their lines and fails if a file is inv
   ]);
 });
 
-test("the CI script fails if it cannot check, and does not print its key", async () => {
+test("the CI script fails if it cannot check a file, and does not print its key", async () => {
   await using server = await openListeningApp();
   const person = await server.app.make.person();
   await using repository = await openRepository({ "a.agent.yaml": agentYaml("a") });
@@ -93,7 +93,7 @@ test("the CI script fails if it cannot check, and does not print its key", async
   expect([unset.code, unset.lines]).toEqual([1, []]);
 });
 
-test("the CI script retries a rate-limited request, and says so if that does not help", async () => {
+test("the CI script retries a rate-limited request, and reports the error if retries fail", async () => {
   await using server = await openListeningApp();
   const person = await server.app.make.person();
   const { folder, ...repository } = await openRepository({ "a.agent.yaml": agentYaml("a") });
@@ -123,7 +123,7 @@ test("the CI script retries a rate-limited request, and says so if that does not
   });
 });
 
-test("the CI script does not take a draft for the published version", async () => {
+test("the CI script does not mistake a draft for a published version", async () => {
   await using server = await openListeningApp();
   const person = await server.app.make.person();
   await createAgent(server.app, person, { name: "waiting" });
@@ -132,7 +132,7 @@ test("the CI script does not take a draft for the published version", async () =
   expect([checked.code, checked.lines]).toEqual([1, [expect.stringContaining("title=VERSION_EXISTS::")]]);
 });
 
-test("the publish script publishes every version that is not published yet, and only these", async () => {
+test("the publish script publishes exactly the versions that are not published yet", async () => {
   await using server = await openListeningApp();
   const { app } = server;
   const person = await app.make.person();

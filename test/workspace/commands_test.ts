@@ -1,4 +1,4 @@
-/** The commands of package.json. */
+/** The commands in package.json. */
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { runCommand } from "../helpers/process/command.ts";
@@ -8,9 +8,9 @@ const { scripts }: { scripts: Record<string, string> } = await Bun.file(join(ROO
 
 for (const [name, script] of Object.entries(scripts)) {
   const [, file = "", ...args] = script.split(" ");
-  // `prestart` and its kin install packages.
+  // `prestart` and similar scripts install packages.
   if (!file.endsWith(".ts")) continue;
-  test(`bun run ${name} --help explains its usage, and does nothing`, async () => {
+  test(`bun run ${name} --help prints its usage and does nothing else`, async () => {
     const result = await runCommand([process.execPath, join(ROOT, file), ...args, "--help"]);
     expect(result).toEqual({ exitCode: 0, stdout: expect.stringMatching(/^Usage: /), stderr: "" });
   });

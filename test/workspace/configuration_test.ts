@@ -3,7 +3,7 @@ import { expect, test } from "bun:test";
 import { Environment } from "../../shared/process/config_variables.ts";
 import { FILE_VARIABLES } from "../../shared/process/variable_files.ts";
 
-/** Variables without a constant default; the table describes it. */
+/** Variables without a constant default. The table describes their default in words. */
 const DESCRIBED_DEFAULTS = new Set([
   "ARTIFACT_URL",
   "AWS_CONTAINER_AUTHORIZATION_TOKEN",
@@ -31,7 +31,7 @@ const DESCRIBED_DEFAULTS = new Set([
   "WEBHOOK_ALLOWED_NETWORKS",
 ]);
 
-/** The default of each variable in a document's tables. */
+/** Reads the default of each variable from a document's tables. */
 async function readDefaults(path: string): Promise<Map<string, string>> {
   const text = await Bun.file(new URL(`../../${path}`, import.meta.url)).text();
   const rows = text.matchAll(/^\| `([A-Z0-9_]+)` \| ([^|]+) \|/gm);
@@ -54,7 +54,7 @@ test("docs/configuration.md names every variable that can be read from a file", 
   for (const name of FILE_VARIABLES) expect(text).toContain(`\`${name}_FILE\``);
 });
 
-test("the README has ten of them, with the same defaults", async () => {
+test("the README lists ten of the variables with the same defaults", async () => {
   const readme = await readDefaults("README.md");
   const defaults = await readDefaults("docs/configuration.md");
   expect(readme.size).toBe(10);

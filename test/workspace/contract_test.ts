@@ -30,7 +30,7 @@ import { readDocument } from "../helpers/http/openapi.ts";
 
 const text = await Bun.file(new URL("../../docs/contract.md", import.meta.url)).text();
 
-/** The rows of the table with this head, each a list of cells. */
+/** Returns the rows of the table with this head, each as a list of cells. */
 function readTable(head: string): string[][] {
   const [, after = ""] = text.split(`${head}\n`);
   const [table = ""] = after.split("\n\n");
@@ -43,7 +43,7 @@ function readTable(head: string): string[][] {
   );
 }
 
-/** The code spans of a cell. */
+/** Returns the code spans of a cell. */
 function namesIn(cell = ""): string[] {
   return [...cell.matchAll(/`([^`]+)`/g)].map(([, name = ""]) => name);
 }
@@ -73,7 +73,7 @@ test("every error code is listed with its status", () => {
 
 const count = (value: number) => value.toLocaleString("en-US");
 
-/** The bound of a query parameter in the OpenAPI document. */
+/** A query parameter in the OpenAPI document. */
 interface Parameter {
   name: string;
   schema: Record<string, unknown>;
@@ -89,7 +89,7 @@ function parameterBound(document: OpenApiDocument, place: [string, string], boun
   return count(Number(all.find((parameter) => parameter.name === name)?.schema[bound]));
 }
 
-test("fixed limits are those of the code", async () => {
+test("fixed limits match the code", async () => {
   await using api = await openTestApp();
   const document = await readDocument(api);
   const maxItemsOf = (schema: string) =>
@@ -143,7 +143,7 @@ test("fixed limits are those of the code", async () => {
   });
 });
 
-test("configurable limits are the defaults of the configuration", () => {
+test("configurable limits match the configuration's defaults", () => {
   const defaults = Object.fromEntries(
     Object.entries(Environment.properties).map(([name, schema]) => [name, String(schema.default)]),
   );

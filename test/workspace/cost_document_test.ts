@@ -28,7 +28,7 @@ async function printBill(origin: string, usage: readonly object[]) {
   return { code: await child.exited, lines, err };
 }
 
-test("the program in docs/cost.md prices each execution at the prices of its day", async () => {
+test("the program in docs/cost.md prices each execution with the prices of its day", async () => {
   await using server = await openListeningApp();
   const { sql } = server.app.db;
   const catalogOf = (input: number) =>
@@ -46,11 +46,11 @@ test("the program in docs/cost.md prices each execution at the prices of its day
   );
   const usage = [
     ...daily.map((at) => ({ at, model: "openai/gpt-5", ...tokens })),
-    // More than one batch.
+    // More executions than one batch.
     ...Array.from({ length: 1000 }, () => ({ at: "2026-01-20T00:00:00+01:00", model: "gpt", ...tokens })),
     { at: "2026-02-01T00:00:00Z", model: "gpt", ...tokens },
   ];
-  // 13 days at 0.003001 and 17 at 0.002001, then 1,000 executions at 0.002001.
+  // 13 days at 0.003001 and 17 days at 0.002001, then 1,000 executions at 0.002001.
   const lines = ["gpt 2.001000 USD", "openai/gpt-5 0.073030 USD", "Total 2.074030 USD"];
   expect(await printBill(server.origin, usage)).toEqual({ code: 0, lines, err: "" });
 

@@ -1,4 +1,7 @@
-/** The files of `deploy/` name only existing files, variables, ports and addresses, and agree with each other. */
+/**
+ * The files in `deploy/` refer only to existing files, variables, ports and addresses, and are consistent with each
+ * other.
+ */
 import { describe, expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
@@ -8,7 +11,7 @@ import { Environment } from "../../shared/process/config_variables.ts";
 import { FILE_VARIABLES } from "../../shared/process/variable_files.ts";
 import { listFiles, ROOT } from "./source_files.ts";
 
-/** The time that an API needs after its delay to finish requests, send traces and close connections. */
+/** The time that an API needs after its shutdown delay to finish requests, send traces and close connections. */
 const STOP_SECONDS = 32;
 const isVariable = (name: string): boolean => name in Environment.properties;
 const isFileVariable = (name: string): boolean =>
@@ -46,7 +49,7 @@ const APIS = ["api-1", "api-2"];
 const OWN_SERVICES = ["migrate", ...APIS, "jobs", "catalog-sync"];
 
 describe("deploy/Dockerfile", () => {
-  test("copies what exists and .dockerignore lets through", async () => {
+  test("copies only existing files that .dockerignore allows", async () => {
     const dockerfile = DockerfileParser.parse(await read("deploy/Dockerfile"));
     const copied = dockerfile
       .getCOPYs()
@@ -58,7 +61,7 @@ describe("deploy/Dockerfile", () => {
     expect([...top].sort()).toEqual([...allowed].sort());
   });
 
-  test("starts an existing program as an ordinary user, with the Bun that the tests use", async () => {
+  test("starts an existing program as an ordinary user, with the tests' version of Bun", async () => {
     const dockerfile = DockerfileParser.parse(await read("deploy/Dockerfile"));
     const [, bun] = /bun@([\d.]+)/.exec(await read(".ci/run")) ?? [];
     expect(dockerfile.getFROMs().map((from) => from.getImage())).toEqual(
@@ -80,7 +83,7 @@ describe("deploy/Dockerfile", () => {
 });
 
 describe("deploy/compose/compose.yaml", () => {
-  test("runs programs that exist, with variables that exist", async () => {
+  test("runs existing programs with existing variables", async () => {
     const { services } = await readCompose();
     expect(Object.keys(services).sort()).toEqual([...OWN_SERVICES, "nginx", "postgres"].sort());
     for (const name of OWN_SERVICES) {
@@ -91,7 +94,7 @@ describe("deploy/compose/compose.yaml", () => {
     }
   });
 
-  test("mounts, joins and depends only on declared volumes, networks and services", async () => {
+  test("uses only declared volumes, networks, secrets and services", async () => {
     const { services, networks, volumes, secrets } = await readCompose();
     const made = await read("deploy/compose/make-secrets.sh");
     for (const [name, service] of Object.entries(services)) {
@@ -113,7 +116,7 @@ describe("deploy/compose/compose.yaml", () => {
       expect([name, file]).toEqual([name, `./secrets/${name}`]);
   });
 
-  test("gives APIs the addresses by which nginx knows them, and time to stop", async () => {
+  test("gives APIs the addresses that nginx uses, and time to stop", async () => {
     const { services } = await readCompose();
     const upstreams = (await read("deploy/nginx.conf")).match(/(?<=^ +server )api-\d\.internal(?=:3000 )/gm);
     const hosts = services["nginx"]?.extra_hosts ?? [];
@@ -129,14 +132,14 @@ describe("deploy/compose/compose.yaml", () => {
   });
 });
 
-/** Megabytes in the column "Plan" of the sizing table, by the first column. */
+/** Reads the column "Plan" of the sizing table in MiB, by the first column. */
 async function readPlan(): Promise<Record<string, number>> {
   const [, section = ""] = (await read("docs/operating.md")).split("\n## Size\n");
   const rows = section.matchAll(/^\| ([^|]+) \| [^|]+ \| [^|]*?(\d+) MiB[^|]* \|$/gm);
   return Object.fromEntries([...rows].map(([, name = "", size]) => [name, Number(size)]));
 }
 
-test("containers and units get the memory that docs/operating.md plans", async () => {
+test("containers and units have the memory limits planned in docs/operating.md", async () => {
   const plan = await readPlan();
   const limits = { api: plan["API, memory"], jobs: plan["Job runner"], sync: plan["catalog-sync"] };
   expect(limits).toEqual({ api: 512, jobs: 512, sync: 512 });
@@ -165,7 +168,7 @@ describe("deploy/systemd", () => {
     return Promise.all(paths.map(async (path) => ({ path, text: await read(path) })));
   };
 
-  test("units start programs that exist, with the same restrictions", async () => {
+  test("units start existing programs with the same restrictions", async () => {
     const units = await readUnits();
     expect(units).toHaveLength(4);
     for (const { path, text } of units) {
@@ -176,7 +179,7 @@ describe("deploy/systemd", () => {
     expect(new Set(restrictions).size).toBe(1);
   });
 
-  test("the environment file sets variables that exist, and a delay that the units leave time for", async () => {
+  test("the environment file sets existing variables and a delay that fits the units' stop timeout", async () => {
     const text = await read("deploy/systemd/ulr.env.example");
     const names = [...text.matchAll(/^#?([A-Z0-9_]+)=/gm)].map(([, name = ""]) => name);
     expect(names.length).toBeGreaterThan(5);

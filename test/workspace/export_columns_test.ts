@@ -4,8 +4,8 @@ import { EXPORT_DATASETS } from "../../shared/exports/datasets.ts";
 import { openTestDatabase } from "../helpers/postgres/database.ts";
 
 /**
- * Columns in no dataset, as `table.column`. An export covers one project, so the project's id is only in the two
- * datasets that other systems join with.
+ * Columns that no dataset exports, as `table.column`. An export covers one project, so only the two datasets that other
+ * systems join with contain the project's id.
  */
 const NOT_EXPORTED: readonly string[] = [
   "agent_snapshots.project_id",
@@ -31,7 +31,7 @@ test("every tracker column is either exported or deliberately internal", async (
   expect(inDatabase.toSorted()).toEqual([...exported, ...NOT_EXPORTED].toSorted());
 });
 
-test("exported names are the camelCase of the columns", () => {
+test("exported names are the column names in camelCase", () => {
   const wrong = Object.values(EXPORT_DATASETS)
     .flatMap((dataset) => dataset.columns)
     .filter(
@@ -40,7 +40,7 @@ test("exported names are the camelCase of the columns", () => {
   expect(wrong).toEqual([]);
 });
 
-test("exported integers are as wide as their columns", async () => {
+test("exported integers have the width of their columns", async () => {
   await using db = await openTestDatabase();
   const rows = await db.sql<{ tableName: string; columnName: string; bits: number }[]>`
     select table_name, column_name, numeric_precision as bits
@@ -56,7 +56,7 @@ test("exported integers are as wide as their columns", async () => {
   expect(exported.toSorted()).toEqual(inDatabase.toSorted());
 });
 
-test("texts of an export have the lengths that their columns accept", async () => {
+test("exported texts have the maximum lengths of their columns", async () => {
   await using db = await openTestDatabase();
   const rows = await db.sql<{ column: string; definition: string }[]>`
     select c.relname || '.' || a.attname as column, pg_get_constraintdef(k.oid) as definition

@@ -1,4 +1,4 @@
-/** House rules that a single file can show. */
+/** House rules that can be checked in a single file. */
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { listFiles, ROOT } from "./source_files.ts";
@@ -12,12 +12,12 @@ const files = await Array.fromAsync(
 );
 
 test("files begin with a description of their content", () => {
-  // Its name and its tests say what a test file is about.
+  // Test files need no description, because their names and tests describe them.
   const silent = files.filter(({ path, text }) => !path.endsWith("_test.ts") && !text.startsWith("/**"));
   expect(silent.map(({ path }) => path)).toEqual([]);
 });
 
-test("files are about one thing, and so not long", () => {
+test("files do not exceed the maximum length", () => {
   const long = files.filter(({ path, text }) => {
     const limit = path.startsWith("test/") ? MAX_TEST_LINES : MAX_LINES;
     return text.split("\n").length - 1 > limit;
@@ -32,7 +32,7 @@ test("test files are named so that `bun test` finds them", () => {
   expect(unseen.map(({ path }) => path)).toEqual([]);
 });
 
-test("tests are all run: none skipped, none alone", () => {
+test("no test is skipped, and no test is marked to run alone", () => {
   const marked = files.filter(({ text }) =>
     /\b(?:test|describe|it)\.(?:skip|todo|only|if|skipIf|todoIf)\b/.test(text),
   );

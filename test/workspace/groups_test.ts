@@ -1,5 +1,5 @@
 /**
- * A test that runs a program of the system is in a group that lists the program, so that it is left out if the
+ * A test that runs a system program belongs to a group that lists the program, so that the test is omitted if the
  * program is missing.
  */
 import { expect, test } from "bun:test";
@@ -11,12 +11,15 @@ import { listFiles, ROOT } from "./source_files.ts";
 const NAMES = Object.keys(PROGRAMS) as ProgramName[];
 const paths = await listFiles("test/**/*_test.ts");
 
-/** The group of a test file, or of another file in its folder. */
+/** Returns the group of a test file, or of another file in its folder. */
 function groupOf(path: string) {
   return TEST_GROUPS.find(({ files }) => files.some((pattern) => new Bun.Glob(pattern).match(path)));
 }
 
-/** The programs at the start of commands in this text: array items, not keys like `services["nginx"]`. */
+/**
+ * Returns the programs that are the first item of a command array in this text. Keys such as `services["nginx"]` do not
+ * count.
+ */
 function programsIn(text: string): ProgramName[] {
   return NAMES.filter((name) =>
     PROGRAMS[name].names.some((word) => new RegExp(`(?<![\\w.])\\[\\s*"${word}"[,\\]]`).test(text)),
@@ -29,7 +32,7 @@ test("every pattern of a group matches test files", () => {
   expect(idle).toEqual([]);
 });
 
-test("a file that is left out alone is no failure", async () => {
+test("a run whose only file is left out does not fail", async () => {
   const file = "test/api/documents/compare_documents/programs_test.ts";
   const command = [process.execPath, "test/main.ts", "--without", "patches", file];
   const run = Bun.spawn(command, { cwd: ROOT, stdout: "pipe", stderr: "ignore" });
@@ -40,7 +43,7 @@ test("a file that is left out alone is no failure", async () => {
   expect(await Bun.spawn(missing, { cwd: ROOT, stdout: "ignore", stderr: "ignore" }).exited).toBe(1);
 });
 
-/** The text of a test file and of the helpers that it imports. */
+/** Returns the text of a test file and of the helpers that it imports. */
 async function readWithHelpers(path: string): Promise<string> {
   const text = await Bun.file(join(ROOT, path)).text();
   const helpers = [...text.matchAll(/^(?:import|\}).* from "(\.\.?\/[^"]*helpers\/[^"]+)"/gm)].map(
@@ -49,7 +52,7 @@ async function readWithHelpers(path: string): Promise<string> {
   return [text, ...(await Promise.all(helpers))].join("\n");
 }
 
-test("a test file that runs a program is in a group that has it", async () => {
+test("a test file that runs a program is in a group that lists the program", async () => {
   const stray: string[] = [];
   for (const path of paths) {
     const known: readonly ProgramName[] = groupOf(path)?.programs ?? [];

@@ -1,8 +1,8 @@
-/** docs/operating.md says how every table grows and how long its rows are kept. */
+/** docs/operating.md describes the growth and the retention of every table. */
 import { expect, test } from "bun:test";
 import { openTestDatabase } from "../helpers/postgres/database.ts";
 
-test("docs/operating.md has every table once below Growth, and no other", async () => {
+test("docs/operating.md lists exactly the existing tables under Growth, each once", async () => {
   await using db = await openTestDatabase();
   const tables = await db.sql<{ name: string }[]>`
     select c.relname as name

@@ -1,9 +1,9 @@
-/** The direction of imports, and what only entry points may do. */
+/** The direction of imports, and the actions that only entry points may take. */
 import { expect, test } from "bun:test";
 import { dirname, join } from "node:path";
 import { listFiles, ROOT } from "./source_files.ts";
 
-/** Folder → the other folders that it may import. */
+/** The other folders that a folder may import, by folder. */
 const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   shared: [],
   sql: ["shared"],
@@ -14,7 +14,7 @@ const ALLOWED: Readonly<Record<string, readonly string[]>> = {
   test: ["shared", "sql", "api", "jobs", "catalog-sync", "deploy"],
 };
 
-/** Packages that a folder must not import. */
+/** Packages that a folder must not import, by folder. */
 const FORBIDDEN_PACKAGES: Readonly<Record<string, readonly string[]>> = {
   shared: ["elysia", "@elysiajs/", "postgres", "pg-boss"],
   sql: ["elysia", "@elysiajs/"],
@@ -42,7 +42,7 @@ async function readSources(): Promise<SourceFile[]> {
   );
 }
 
-/** The specifiers of all imports, including those of types, which the transpiler leaves out. */
+/** Returns the specifiers of all imports. Type imports are included, which the transpiler omits. */
 function listSpecifiers(text: string): string[] {
   const found = [...text.matchAll(/^(?:import|export)\b[^"'`;]*?\bfrom "([^"]+)"/gm)].map(
     (match) => match[1] ?? "",
@@ -52,7 +52,7 @@ function listSpecifiers(text: string): string[] {
 
 const sources = await readSources();
 
-test("imports go only where the folder rules allow", () => {
+test("imports follow the folder rules", () => {
   const offences = sources.flatMap(({ path, folder, text }) =>
     listSpecifiers(text)
       .filter((specifier) => specifier.startsWith("."))
@@ -63,7 +63,7 @@ test("imports go only where the folder rules allow", () => {
   expect(offences).toEqual([]);
 });
 
-/** Relative imports of a file. Those of types count, because a reader of one file must read the other. */
+/** Returns the relative imports of a file. Type imports count, because a reader of the file must read the imported one. */
 function listImports({ path, text }: SourceFile): string[] {
   const relative = listSpecifiers(text).filter((specifier) => specifier.startsWith("."));
   return relative.map((specifier) => join(dirname(path), specifier));
@@ -88,7 +88,7 @@ test("no files import each other in a circle", () => {
 
 const MAX_FLOORS = 7;
 
-/** Folders down to the second level below api/. A folder is one layer above the highest that it imports from. */
+/** Folders up to the second level below api/. A folder's layer is one above the highest layer that it imports. */
 test("folders of api/ import each other without cycles and in few layers", () => {
   const folderOf = (path: string) => dirname(path).split("/").slice(0, 3).join("/");
   const files = Map.groupBy(
@@ -114,7 +114,7 @@ test("folders of api/ import each other without cycles and in few layers", () =>
 });
 
 /** A file that only one folder uses belongs in that folder. */
-test("what shared/ has is used by more than one folder", () => {
+test("every file of shared/ is used by more than one folder", () => {
   const usersOf = new Map<string, Set<string>>();
   for (const { path, folder, text } of sources.filter((source) => source.folder !== "test")) {
     for (const specifier of listSpecifiers(text).filter((name) => name.startsWith("."))) {
@@ -129,7 +129,7 @@ test("what shared/ has is used by more than one folder", () => {
   expect(lonely.map(([path, users]) => `${path} is used only in ${[...users].join()}`)).toEqual([]);
 });
 
-test("relative imports carry their extension and stay inside the repository", () => {
+test("relative imports have an extension and stay inside the repository", () => {
   const offences = sources.flatMap(({ path, text }) =>
     listSpecifiers(text)
       .filter((specifier) => specifier.startsWith(".") || specifier.startsWith("/"))
@@ -141,7 +141,7 @@ test("relative imports carry their extension and stay inside the repository", ()
   expect(offences).toEqual([]);
 });
 
-test("folders do without the packages that are not for them", () => {
+test("folders do not import packages that are forbidden to them", () => {
   const offences = sources.flatMap(({ path, folder, text }) =>
     listSpecifiers(text)
       .filter((specifier) =>
@@ -152,7 +152,7 @@ test("folders do without the packages that are not for them", () => {
   expect(offences).toEqual([]);
 });
 
-/** What affects the whole process is decided in one place per process. */
+/** Code with an effect on the whole process, which only the entry point may contain. */
 const ENTRY_ONLY: readonly (readonly [what: string, pattern: RegExp])[] = [
   ["reads the environment", /\b(?:process|Bun|import\.meta)\.env\b|=\s*process\b(?!\.)/],
   ["installs signal handlers", /\bprocess\.(?:on|once)\(/],
@@ -168,7 +168,10 @@ test("only entry points read the environment, install signal handlers and exit",
   expect(offences).toEqual([]);
 });
 
-/** Files of operations that begin a transaction which writes. Each takes a turn, so that waiting ones leave connections. */
+/**
+ * Files of operations that begin a writing transaction. These transactions take turns, so that waiting ones do not use up the
+ * connections.
+ */
 const BEGIN_WRITES = [
   "api/definitions/batch/store_batch.ts",
   "api/definitions/find_writable.ts",
@@ -176,7 +179,7 @@ const BEGIN_WRITES = [
   "api/turns.ts",
 ];
 
-test("operations write in turns", () => {
+test("only the listed files of api/ begin writing transactions", () => {
   const begin = sources.filter(({ path, text }) => {
     const isOperation = path.startsWith("api/") && !path.startsWith("api/admin/");
     return isOperation && /\.begin\((?!\)|"read only")|\bbeginAndRetry\(/.test(text);
@@ -184,7 +187,10 @@ test("operations write in turns", () => {
   expect(begin.map(({ path }) => path).toSorted()).toEqual(BEGIN_WRITES);
 });
 
-/** A kept connection may be lost without notice; a request that gets it waits for many minutes. */
+/**
+ * Ways to keep connections open. A kept connection may be lost without notice, and a request on it then waits for many
+ * minutes.
+ */
 const KEEPS_CONNECTIONS: readonly (readonly [what: string, keeps: (text: string) => boolean])[] = [
   ["calls fetch", (text) => /(?<!async )(?<![.\w])fetch\(/.test(text)],
   ["uses Bun's S3 client", (text) => /\bS3Client\b|\bBun\.s3\b/.test(text)],
@@ -194,7 +200,7 @@ const KEEPS_CONNECTIONS: readonly (readonly [what: string, keeps: (text: string)
   ],
 ];
 
-test("requests to other servers keep no connection: fetch is called in http_fetch.ts alone", () => {
+test("requests to other servers keep no connection, and only http_fetch.ts calls fetch", () => {
   const offences = sources
     .filter(({ path, folder }) => folder !== "test" && path !== "shared/network/http_fetch.ts")
     .flatMap(({ path, text }) =>

@@ -13,7 +13,7 @@ import { waitFor } from "../helpers/wait_for.ts";
 
 type Archive = "full" | "increment" | "project";
 
-/** Returns the blocks of a language below a heading, in order. */
+/** Returns a section's blocks in one language, in order. */
 async function readBlocks(heading: string, language: "sh" | "sql"): Promise<string[]> {
   const page = await Bun.file(new URL("../../docs/increments.md", import.meta.url)).text();
   const section = page.split(/^## /m).find((text) => text.startsWith(`${heading}\n`)) ?? "";
@@ -22,7 +22,7 @@ async function readBlocks(heading: string, language: "sh" | "sql"): Promise<stri
     .map(([, , text]) => text ?? "");
 }
 
-/** A copy in DuckDB, and a shell that downloads exports. */
+/** Opens a copy in DuckDB, with a shell that downloads exports. */
 async function openCopy({ origin }: ListeningApp, { key, org }: Person) {
   const directory = await mkdtemp(join(tmpdir(), "ulr-increments-"));
   const instance = await DuckDBInstance.create();
@@ -30,7 +30,7 @@ async function openCopy({ origin }: ListeningApp, { key, org }: Person) {
   const place = (statement: string): string =>
     statement.replaceAll(/'(full|increment|project)\//g, `'${directory}/$1/`);
   return {
-    /** Runs the commands after the earlier ones, and unpacks what they downloaded. */
+    /** Runs commands with the state of earlier ones, and unpacks the archive that they download. */
     async take(name: Archive, commands: string, variables: Readonly<Record<string, string>> = {}) {
       const own = commands
         .replace("https://ulr.example.com", origin)
@@ -91,13 +91,13 @@ test("a copy in DuckDB follows its project, even through an increment without ro
   });
 });
 
-test("a copy in DuckDB follows its organization: rows move, projects go, come back and are new", async () => {
+test("a copy in DuckDB follows its organization: rows move, and projects are deleted, restored and created", async () => {
   await using server = await openListeningApp({ config: { exportJobsPerHour: 100 } });
   const { app } = server;
   const { sql } = app.db;
   const person = await app.make.person({ role: "publisher" });
   const owned = { orgId: person.org.id, ownerId: person.user.id };
-  // Directories are in the order of the projects' ids.
+  // Directories in the archive are in the order of the projects' ids.
   const [first, second, gone, restored] = await Promise.all([1, 2, 3, 4].map(() => app.make.project(owned)));
   if (!first || !second || !gone || !restored) throw new Error("Cannot make the projects");
   const issueOf = (project: { id: string }) => app.make.issue({ projectId: project.id });
@@ -148,7 +148,7 @@ test("a copy in DuckDB follows its organization: rows move, projects go, come ba
     await copy.execute(create);
     return Bun.deepEquals(await read(), await expected());
   });
-  // In both directions, so that applying one project after another is wrong in one of them.
+  // Rows move in both directions, so that applying the projects one after the other would be wrong in one direction.
   await sql`update issues set project_id = ${second.id} where id = ${forth.id}`;
   await sql`update issues set project_id = ${first.id} where id = ${back.id}`;
   await sql`update issues set title = 'Changed' where id = ${stays.id}`;

@@ -1,4 +1,4 @@
-/** Commands of a new clone install the packages first. */
+/** The commands of a new clone install missing packages first. */
 import { expect, test } from "bun:test";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -17,14 +17,14 @@ async function openFolder(files: Readonly<Record<string, object>>) {
   return { root, [Symbol.asyncDispose]: () => rm(root, { recursive: true, force: true }) };
 }
 
-/** Runs a `start` script that prints `started`, after the same pre-scripts as ours. */
+/** Runs a `start` script that prints `started`, after the repository's own pre-script. */
 function runStart(cwd: string) {
   return Bun.spawnSync([process.execPath, "run", "start"], { cwd });
 }
 
 const ONLY_START = { prestart: scripts.prestart, start: "echo started" };
 
-test("start, test, check and bench install what is missing", () => {
+test("start, test, check and bench install missing packages", () => {
   for (const name of ["start", "test", "check", "bench"]) {
     expect(scripts[`pre${name}`]).toStartWith("bun install --frozen-lockfile");
   }
@@ -40,7 +40,7 @@ test("an aliased package counts as installed when its own version is present", a
   expect(isInstalled(folder.root)).toBe(true);
 });
 
-test("a missing package is installed, once", async () => {
+test("a missing package is installed once", async () => {
   await using folder = await openFolder({
     "package.json": {
       name: "x",
@@ -63,7 +63,7 @@ test("a missing package is installed, once", async () => {
   }
 });
 
-test("an installation that fails ends the command with the reason", async () => {
+test("a failed installation ends the command with the reason", async () => {
   await using folder = await openFolder({
     "package.json": {
       name: "x",

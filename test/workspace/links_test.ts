@@ -1,4 +1,4 @@
-/** Links between the repository's documents, and references in comments. */
+/** Links between the repository's documents, and the pages that comments cite. */
 import { expect, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -11,13 +11,13 @@ const documents = await Promise.all(
   paths.map(async (path) => ({ path, text: await Bun.file(join(ROOT, path)).text() })),
 );
 
-/** The anchors that GitHub makes of a document's headings. */
+/** Returns the anchors that GitHub generates from a document's headings. */
 function anchorsOf(text: string): string[] {
   const headings = [...text.matchAll(/^#+ (.+)$/gm)].map(([, heading = ""]) => heading.toLowerCase());
   return headings.map((heading) => heading.replaceAll(/[^\p{L}\p{N} _-]/gu, "").replaceAll(" ", "-"));
 }
 
-/** Whether a relative link leads to an existing file and heading. */
+/** Returns whether a relative link leads to an existing file and heading. */
 async function isGood(from: string, link: string): Promise<boolean> {
   const [path = "", anchor] = link.split("#");
   const file = path === "" ? join(ROOT, from) : join(ROOT, dirname(from), path);
@@ -25,7 +25,7 @@ async function isGood(from: string, link: string): Promise<boolean> {
   return anchor === undefined || anchorsOf(await Bun.file(file).text()).includes(anchor);
 }
 
-test("relative links in documents lead somewhere", async () => {
+test("relative links in documents lead to existing files and headings", async () => {
   const broken: string[] = [];
   for (const { path, text } of documents) {
     for (const [, link = ""] of text.matchAll(LINK)) {
@@ -36,7 +36,7 @@ test("relative links in documents lead somewhere", async () => {
   expect(broken).toEqual([]);
 });
 
-test("file paths that documents name in code exist", async () => {
+test("file paths in code spans of documents exist", async () => {
   const missing = documents.flatMap(({ path, text }) =>
     [...text.matchAll(/`((?:api|catalog-sync|deploy|docs|jobs|shared|sql|test)\/[\w./-]*)`/g)]
       .map(([, name = ""]) => name)
@@ -46,10 +46,10 @@ test("file paths that documents name in code exist", async () => {
   expect(missing).toEqual([]);
 });
 
-/** `docs/contract.md`, or `docs/contract.md, Limits` where a comment cites a section. */
+/** A citation: `docs/contract.md`, or `docs/contract.md, Limits` if a comment cites a section. */
 const CITATION = /docs\/([\w-]+\.md)(?:, ([A-Z][a-z]+(?: [a-z]+)*)(?=[.:)]))?/g;
 
-test("pages and sections that code cites are there", async () => {
+test("pages and sections cited in comments exist", async () => {
   const code = await listFiles("{api,catalog-sync,deploy,jobs,shared,sql,test}/**/*.{ts,sql}");
   const pages = new Map(documents.map(({ path, text }) => [path, anchorsOf(text)]));
   const unknown: string[] = [];

@@ -3,7 +3,7 @@ import { expect, test } from "bun:test";
 import { EXPORT_DATASETS } from "../../shared/exports/datasets.ts";
 import { openTestDatabase } from "../helpers/postgres/database.ts";
 
-/** One row of the page has them together. */
+/** Tracker tables, which share one row of the page. */
 const TRACKER = new Set<string>(Object.values(EXPORT_DATASETS).map(({ table }) => table));
 
 test("docs/operating.md names every table that refers to a user or holds addresses, emails or networks", async () => {

@@ -1,16 +1,16 @@
-/** The README's overview of the API has exactly the endpoints under /api/v1. */
+/** The README's overview of the API lists exactly the endpoints under /api/v1. */
 import { expect, test } from "bun:test";
 import { EXPORT_DATASET_NAMES } from "../../shared/exports/datasets.ts";
 import { openTestApp } from "../helpers/http/app.ts";
 import { listOperations, readDocument } from "../helpers/http/openapi.ts";
 
 const PREFIX = "/api/v1";
-/** The meaning of `…` in the table of definitions. */
+/** The path that `…` stands for in the table of definitions. */
 const DEFINITION = "/definitions/{type}/{name}";
-/** Forms of an endpoint are in its line. */
+/** Suffixes of an endpoint's alternative formats, which share the endpoint's line. */
 const FORM = /\.(csv|parquet|md|yaml)$/;
 
-test("the README lists the endpoints that there are", async () => {
+test("the README lists exactly the existing endpoints", async () => {
   const readme = await Bun.file(new URL("../../README.md", import.meta.url)).text();
   const listed = [...readme.matchAll(/`(GET|POST|PUT|PATCH|DELETE) ([/…][^` ]*)`/g)].map(
     ([, method, path = ""]) => `${method} ${PREFIX}${path.replace("…", DEFINITION)}`,

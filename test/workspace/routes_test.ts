@@ -3,7 +3,7 @@ import type { Route } from "../../api/http/route.ts";
 import { openTestApp } from "../helpers/http/app.ts";
 import { readWithTests, sources } from "./mirror.ts";
 
-/** Public routes: a route is added to this list by decision, not by oversight. */
+/** All public routes. Making a route public requires a deliberate change of this list. */
 const PUBLIC_ROUTES = [
   "GET /",
   "GET /.well-known/security.txt",
@@ -153,18 +153,18 @@ const PUBLIC_ROUTES = [
   "POST /sign-up/confirm",
 ];
 
-/** A path that the route matches. */
+/** Returns a path that matches the route. */
 function examplePath(route: Route): string {
   return route.pattern.replaceAll(/:\w+/g, "x").replaceAll("*", "x");
 }
 
-test("every route declares its access, and exactly these are public", async () => {
+test("exactly the listed routes are public", async () => {
   await using api = await openTestApp();
   const open = api.app.routes.filter(({ access }) => access === "public");
   expect(open.map((route) => `${route.method} ${route.pattern}`).sort()).toEqual(PUBLIC_ROUTES);
 });
 
-test("every other route is 401 without a credential", async () => {
+test("every other route returns 401 without a credential", async () => {
   await using api = await openTestApp({ config: { rateLimitAnonymousPerMinute: 10_000 } });
   const closed = api.app.routes.filter((route) => route.access !== "public");
   expect(closed.length).toBeGreaterThan(0);
@@ -174,7 +174,7 @@ test("every other route is 401 without a credential", async () => {
   }
 });
 
-/** The paths of the routes in a source file, as they are written there. */
+/** Returns the paths of the routes in a source file, as written there. */
 function listPaths(text: string): string[] {
   const operations = text.includes("= operation(")
     ? text.matchAll(/^ {4}(?: {2})?path: "(\/[^"]*)",$/gm)
@@ -182,17 +182,17 @@ function listPaths(text: string): string[] {
   const pages = [...text.matchAll(/\[\s*"(GET|POST|FORM)",\s*"(\/[^"]*)",\s*"(?:all|signedIn)",/g)];
   return [
     ...[...operations].map((match) => match[1] ?? ""),
-    // A form is a GET and a POST.
+    // A form adds two routes, a GET and a POST.
     ...pages.flatMap(([, method, path = ""]) => (method === "FORM" ? [path, path] : [path])),
   ];
 }
 
-/** What a test of the route must mention: the last fixed part of its path. */
+/** Returns the word that a test of the route must contain: the last fixed part of the route's path. */
 function wordOf(path: string): string {
   return path.split("/").findLast((part) => /^[a-z.]/.test(part)) ?? "";
 }
 
-test("every route is named in the tests of the file that adds it", async () => {
+test("the tests of every route's source file mention the route", async () => {
   const missing: string[] = [];
   let found = 0;
   for (const source of sources.filter((path) => path.startsWith("api/"))) {

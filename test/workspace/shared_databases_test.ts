@@ -1,12 +1,12 @@
 /**
- * Databases that go from one test to the next: nothing of the first test is left in them, and databases with changed
- * tables are not reused.
+ * Databases that tests reuse: a test finds no data of the test before it, and databases with changed tables are not
+ * reused.
  */
 import { expect, test } from "bun:test";
 import { openTestApp } from "../helpers/http/app.ts";
 import { createTestDatabase, openTestDatabase, type TestDatabase } from "../helpers/postgres/database.ts";
 
-/** The rows of each table, and the current values of sequences. */
+/** Returns the row count of each table and the current value of each sequence. */
 async function contentOf({ admin }: TestDatabase): Promise<Record<string, string>> {
   const relations = await admin<{ name: string; kind: string }[]>`
     select oid::regclass::text as name, relkind as kind
@@ -29,7 +29,7 @@ async function write(): Promise<string> {
   return api.db.url;
 }
 
-test("a test finds nothing of the test before it, in any table or sequence", async () => {
+test("a test finds no data of the previous test in any table or sequence", async () => {
   await using created = await createTestDatabase();
   const url = await write();
   await using next = await openTestDatabase();
@@ -37,7 +37,7 @@ test("a test finds nothing of the test before it, in any table or sequence", asy
   if (process.env["TEST_KEEPS_DATABASES"]) expect(next.url).toBe(url);
 });
 
-test("a database whose tables a test may have changed is not used again", async () => {
+test("a database whose tables a test may have changed is not reused", async () => {
   const urls = new Set<string>();
   for (const role of ["owner", "admin"] as const) {
     await using db = await openTestDatabase();
@@ -49,7 +49,7 @@ test("a database whose tables a test may have changed is not used again", async 
   expect(urls.has(next.url)).toBe(false);
 });
 
-test("a database in which something still runs is not used again", async () => {
+test("a database with a running transaction is not reused", async () => {
   const held = Promise.withResolvers<void>();
   let url: string;
   let running: Promise<unknown>;

@@ -12,13 +12,13 @@ function readDocument(): Promise<string> {
   return Bun.file(new URL("../../docs/tracker.md", import.meta.url)).text();
 }
 
-/** The SQL of the document, block by block. */
+/** Returns the document's SQL blocks. */
 async function readSql(): Promise<string[]> {
   return [...(await readDocument()).matchAll(/```sql\n([^`]*)```/g)].map(([, sql = ""]) => sql);
 }
 
 test.each(Object.values(EXPORT_DATASETS).map(({ table, columns }) => [table, columns] as const))(
-  "docs/tracker.md has the columns, keys and indexes of %s as they are",
+  "docs/tracker.md lists the current columns, keys and indexes of %s",
   async (table, columns) => {
     await using db = await openTestDatabase();
     const meanings = Object.fromEntries(columns.map(({ column, description }) => [column, description]));
@@ -28,7 +28,7 @@ test.each(Object.values(EXPORT_DATASETS).map(({ table, columns }) => [table, col
   },
 );
 
-test("a role with the grants of docs/tracker.md can write its sample rows, and delete none", async () => {
+test("a role with the grants of docs/tracker.md can write its sample rows but not delete rows", async () => {
   await using db = await openTestDatabase();
   const [grants = "", inserts = ""] = await readSql();
   await using tracker = await openLoginRole(db, { name: "acme_tracker" });

@@ -1,4 +1,4 @@
-/** Closed lists are the same in `shared/vocabulary.ts` and in the database's CHECK constraints. */
+/** Closed lists in `shared/vocabulary.ts` equal those in the database's CHECK constraints. */
 import { expect, test } from "bun:test";
 import {
   AGENT_TYPES,
