@@ -14,7 +14,7 @@ import { openTestServer, type TestServer } from "./helpers/postgres/server.ts";
  */
 export const TIMEOUT_MS = 1_800_000;
 
-/** If more files fail, a busy machine is not the reason. */
+/** The maximum number of failed files to run again. If more files fail, a busy machine is not the reason. */
 const MAX_FILES_AGAIN = 15;
 
 /**
@@ -40,8 +40,8 @@ const LONG_FILES = [
 /**
  * Variables of the test workers. Memory that a test has freed is kept for the next test. Functions are not compiled with the
  * highest optimization, because few run long enough. Where a page fault takes 20 µs, this saves a fifth of the processor
- * time. `spawnService` sets its own variables for the service's processes, so they run as in production. Commands and `bun
- * run start` inherit these variables.
+ * time. `spawnService` sets its own variables for the service's processes, so they run as in production. Commands and
+ * `bun run start` inherit the workers' variables.
  */
 const WORKER_ENV = { MIMALLOC_PURGE_DELAY: "-1", BUN_JSC_useFTLJIT: "0" };
 

@@ -27,7 +27,7 @@ async function openPair(): Promise<{ app: TestApp; first: ExportProject; second:
   return { app, first, second };
 }
 
-/** Creates a project of about 25 MB. Its export takes longer than the steps of a test during the export. */
+/** Creates a project of about 25 MB. Its export is slow enough for a test to act during the export. */
 async function makeLarge(app: TestApp): Promise<Exported & { worker: number }> {
   const made = await makeLargeProject(app, 25_000);
   return { ...made, worker: await workerOf(cluster, app, made.project.id) };

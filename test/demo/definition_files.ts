@@ -113,7 +113,7 @@ export const DEMO_FORK: DemoContent["fork"] = {
   },
 };
 
-/** Returns all versions of the first organization; each refers only to earlier ones. */
+/** Returns all versions of the first organization. Each version refers only to earlier versions. */
 export async function readDemoVersions(): Promise<DemoVersion[]> {
   const documents = await readDocuments();
   const vary = ({ from, changes, deprecation, ...settings }: Variation): DemoVersion => {

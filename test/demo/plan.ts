@@ -40,8 +40,8 @@ function project(digit: number, orgSlug: string, name: string, issues: number): 
 }
 
 /**
- * The demo's projects, with 20,000 issues in total. The largest is first, because two projects load at a time and it
- * takes longest.
+ * The demo's projects, with 20,000 issues in total. The largest project is first, because it takes longest and two
+ * projects load at a time.
  */
 export const DEMO_PROJECTS: readonly DemoProject[] = [
   project(0, "demo", "Checkout Service", 6000),

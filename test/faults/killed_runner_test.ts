@@ -12,7 +12,7 @@ import { startRunner } from "../helpers/process/runner_process.ts";
 import { randomNumbers } from "../helpers/random_numbers.ts";
 import { waitFor } from "../helpers/wait_for.ts";
 
-/** The soak test repeats such kills many times, at random moments. */
+/** The number of killed runners. The soak test kills many more, at random times. */
 const DEATHS = 8;
 const RUNS_A_PROJECT = 6;
 const SEED = 20_261_121;

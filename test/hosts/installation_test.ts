@@ -1,5 +1,5 @@
 /**
- * The life cycle of an installation with the commands of docs/operating.md, with ordinary roles. Uses Debian's
+ * The life cycle of an installation by ordinary roles, with the commands of docs/operating.md. Uses Debian's
  * PostgreSQL if it is installed.
  */
 import { afterAll, beforeAll, expect, test } from "bun:test";

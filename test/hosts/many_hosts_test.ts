@@ -42,8 +42,8 @@ const RUNS_A_PROJECT = 5;
 /** More than the first parts of an upload, in MiB, so that a blocked build has started an upload. */
 const NOISE_MIB = 24;
 /**
- * The sum of the timeouts in deploy/sysctl.conf and deploy/postgresql.conf, the API's own 30 s, and time for the
- * response.
+ * The timeouts in deploy/sysctl.conf and deploy/postgresql.conf and the API's own timeout are at most 30 s. The rest is
+ * time for the response.
  */
 const NOTICED_MS = 40_000;
 

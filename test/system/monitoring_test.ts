@@ -54,7 +54,7 @@ beforeAll(async () => {
       apiUrl = `http://127.0.0.1:${(await untilLogged(service, "listening"))["port"]}`;
     }
   }
-  // A starting process may close a connection that it has not served for ten seconds, as happens on a busy machine.
+  // On a busy machine, a starting process may close a connection that it has not served within ten seconds.
   for (const name of PROCESSES) {
     await waitFor(async () => (await fetch(`${urlOf(name)}/health/ready`).catch(() => null))?.ok);
   }

@@ -20,7 +20,7 @@ async function openNewerDatabase(): Promise<TestDatabase> {
   return db;
 }
 
-/** Requires the newer migration, as migrations do that older releases cannot work with. */
+/** Makes the newer migration a requirement, as an incompatible migration does. */
 async function raiseBar(db: TestDatabase): Promise<void> {
   await db.owner`update schema_compatibility set required_migration = ${LATER}`;
 }

@@ -119,7 +119,7 @@ function at(name: string, route: string | null, path: string | TestedPage["path"
   return { name, route, path: typeof path === "string" ? () => path : path };
 }
 
-/** Returns a tab of a definition's page. */
+/** Returns the entry for a tab of a definition's page. */
 function ofDefinition(name: string, tab: string, path: string): TestedPage {
   return at(name, `/definitions/:type/:org/:name${tab}`, `${path}${tab}`);
 }

@@ -1,4 +1,4 @@
-/** Which database URLs are accepted, and how they are parsed. No error message repeats a part of a URL. */
+/** Parsing and validation of database URLs. No error message repeats a part of a URL. */
 import { expect, test } from "bun:test";
 import { parseDatabaseUrl, withAddress } from "../../../shared/database/url.ts";
 import { readConfig } from "../../../shared/process/config.ts";

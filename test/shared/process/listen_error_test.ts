@@ -1,4 +1,4 @@
-/** Messages about a server that cannot listen, from the errors that Bun throws. */
+/** Messages for listen errors, with the errors that Bun throws. */
 import { expect, test } from "bun:test";
 import { describeListenError } from "../../../shared/process/listen_error.ts";
 
