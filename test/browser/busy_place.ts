@@ -1,7 +1,7 @@
 /** Fills the exports page: a job in every state, long names, and enough projects for the filter. */
 import type { Dashboard, Member } from "./dashboard.ts";
 
-/** Creates such an organization and returns one of its members. */
+/** Creates an organization that fills the exports page, and returns a member of it. */
 export async function makeBusyPlace(dashboard: Dashboard): Promise<Member> {
   const member = await dashboard.member();
   const { org, user } = member;

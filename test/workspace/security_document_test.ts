@@ -1,4 +1,4 @@
-/** SECURITY.md: its commands exist, and its SQL statements revoke all access that a leaked database would give. */
+/** The commands in SECURITY.md exist, and its SQL statements revoke all access that a leaked database gives. */
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { parseCommandLine } from "../../api/admin/command/command_line.ts";

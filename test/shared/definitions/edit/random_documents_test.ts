@@ -35,7 +35,7 @@ const TEXTS = [
 /** Names of definitions that a fork resolves to another organization. */
 const FOREIGN = ["helper", "checker", "writer"];
 
-/** An edit, and the values that the document must have after it. */
+/** An edit, and the values that the document must have after the edit. */
 interface Edit {
   changes: DefinitionChanges;
   names: QualifiedName[];

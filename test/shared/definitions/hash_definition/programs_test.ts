@@ -1,4 +1,4 @@
-/** Python computes the digests of docs/languages.md with its own YAML parser. */
+/** Python computes the digests described in docs/languages.md with its own YAML parser. */
 import { expect, test } from "bun:test";
 import { ask, definitionOf, write } from "../../../helpers/definitions/definitions.ts";
 import { parsed, readDemoDefinitions } from "../../../helpers/definitions/demo_definitions.ts";
