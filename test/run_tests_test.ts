@@ -13,7 +13,7 @@ test("a run with a name that matches no test file fails before it starts a datab
   });
 });
 
-test("a run whose reader has closed the pipe ends before its tests do", async () => {
+test("a run ends before its tests if the reader closes the pipe", async () => {
   const files = "test/shared/slugs_test.ts test/deploy/local/supervisor_test.ts";
   const script = `"$0" "$1" ${files} 2>&1 | head -1 > /dev/null; exit \${PIPESTATUS[0]}`;
   const run = await runCommand(["bash", "-c", script, process.execPath, MAIN]);

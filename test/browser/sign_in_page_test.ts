@@ -20,7 +20,7 @@ async function makeSignee() {
   return { account, org };
 }
 
-test("a wrong password is shown and announced, and can be corrected by keyboard alone", async () => {
+test("the page shows and announces a wrong password, and the user corrects it by keyboard alone", async () => {
   const { account, org } = await makeSignee();
   await dashboard.visit({ path: "/dashboard" }, async (page) => {
     await page.waitForURL("**/dashboard/sign-in?next=%2Fdashboard%2Fexports");

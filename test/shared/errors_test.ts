@@ -39,7 +39,7 @@ test("every retryable code has Retry-After", () => {
   expect(silent).toEqual([]);
 });
 
-test("wrong details of a code do not compile", () => {
+test("invalid details for an error code do not compile", () => {
   // @ts-expect-error: this status is not a status of definitions.
   expect(new ApiError("NOT_DELETABLE", { details: { status: "gone" } }).status).toBe(409);
   // @ts-expect-error: the limit is missing.

@@ -225,7 +225,7 @@ const EXPORTED_BY_OTHERS = [
 ];
 
 describe("the shipped rules and dashboard", () => {
-  test("name only series that the processes have", async () => {
+  test("refer only to series that the processes have", async () => {
     const series = await readSeries();
     const { rules, panels } = await readExpressions();
     const named = [...rules, ...panels].flatMap((expr) => metricsOf(expr));

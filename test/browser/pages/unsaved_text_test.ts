@@ -167,7 +167,7 @@ test("a saved text is forgotten, even if publishing follows", async () => {
   });
 });
 
-test("another user of the browser is not offered the text; its author is", async () => {
+test("the text is offered to its author, but not to another user of the browser", async () => {
   await visitAsAnn(async (page) => {
     await sendWithoutSession(page);
     await signIn(page, bob);

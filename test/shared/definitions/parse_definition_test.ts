@@ -167,7 +167,7 @@ test("parseDefinition() recognizes rendered Markdown and says what to send inste
   }
 });
 
-test("parseDefinition() takes a name of 100 characters and a version of 20", () => {
+test("parseDefinition() accepts a name of 100 characters and a version of 20", () => {
   const yaml = MINIMAL.replace("name: a", `name: ${"a".repeat(100)}`).replace(
     "1.0.0",
     "123456.123456.123456",

@@ -206,6 +206,6 @@ const RENAMES: readonly [type: DefinitionType, body: string, bump: string][] = [
   ["agent", "tasks: {outputs: [{id: x, name: N}]}", "patch"],
 ];
 
-test.each(RENAMES)("another name in a %s with %j is %s", (type, body, bump) => {
+test.each(RENAMES)("a changed name in a %s with %j is %s", (type, body, bump) => {
   expect(bumpOf(type, body, body.replace("name: N", "name: OTHER"))).toBe(bump as never);
 });

@@ -54,7 +54,7 @@ test("createLog() writes no secret in any field", () => {
   for (const line of lines) expect(() => JSON.parse(line)).not.toThrow();
 });
 
-test("redactSecrets() leaves everything else unchanged", () => {
+test("redactSecrets() does not change texts without secrets", () => {
   for (const text of ["postgres://db:5432/x", "http://a@b/c", "ulr_short", "Bearer of news", "a:b@c"]) {
     expect(redactSecrets(text)).toBe(text);
   }

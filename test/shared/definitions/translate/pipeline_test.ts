@@ -195,7 +195,7 @@ test.each([
   expect(listReferences({ type: "pipeline", body })).toMatchObject([{ type: read, name: "helper" }]);
 });
 
-test("the text of `condition: on` and `positive: NO` survives", () => {
+test("the text of `condition: on` and `positive: NO` is kept", () => {
   const markdown = rendered("pipeline", pipelineBody([{ ...STAGES[0], condition: "on" }]));
   expect(markdown).toContain("- Only if `on`");
 });

@@ -178,7 +178,7 @@ test("the section Order says how phases run", () => {
   );
 });
 
-test("the front matter hints at positional arguments, then at flags", () => {
+test("the argument hint lists positional arguments, then flags", () => {
   const header = { description: "Does it all.", model: "opus", duration: "1 h" };
   const positional = [
     { name: "a" },

@@ -45,7 +45,7 @@ test("a failure is shared for the same time as a success", async () => {
   expect(await later).toBe(2);
 });
 
-test("work that never ends is repeated, and its late result changes nothing", async () => {
+test("work that never ends is started again, and its late result is ignored", async () => {
   const { made, ask, turn } = createTask();
   const lost = ask();
   turn(30_000);

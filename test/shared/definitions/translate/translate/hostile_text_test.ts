@@ -317,7 +317,7 @@ const FENCED = {
   output: { sections: [{ id: "a", template: "@" }], examples: ["@"], templates: { t: "@" } },
 };
 
-test("templates and arguments of the runtime are left unchanged", () => {
+test("runtime templates and arguments are not changed", () => {
   const text =
     "Use $ARGUMENTS and {{ stages.verify.score | round(2) }} {% if a < b %}x{% endif %} in `{{ y }}`.";
   const markdown = rendered("agent", fill(AGENT, text));
