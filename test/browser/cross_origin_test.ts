@@ -1,4 +1,4 @@
-/** Which responses a page of another origin can read in a browser. */
+/** The responses that a page of another origin can read in a browser. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { openVisit } from "./browser.ts";
 import { type Dashboard, openDashboard } from "./dashboard.ts";

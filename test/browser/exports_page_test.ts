@@ -211,7 +211,7 @@ test("progress is live, pauses in a hidden tab, and catches up when the tab is s
     await dashboard.db.sql`update export_jobs set projects_done = 3 where id = ${id}`;
     await page.getByText("3 of 4 projects").waitFor();
     expect(await page.getByRole("progressbar", { name: "Projects written" }).getAttribute("value")).toBe("3");
-    // Screen readers do not announce progress.
+    // Progress is not announced to screen readers.
     expect(await page.getByRole("status").textContent()).toBe("");
     await page.clock.install();
     await setHidden(page, true);

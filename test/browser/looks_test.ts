@@ -52,7 +52,7 @@ test("on a phone, long names stay next to their markers, and downloads are in on
     await openAll(page);
     const summary = page.locator("summary").filter({ hasText: "An_unbreakable_name_" });
     const [box, name] = await Promise.all([summary.boundingBox(), summary.locator("span").boundingBox()]);
-    // Only padding is above the name. It must not be a line below its marker.
+    // The name must be on its marker's line, with only padding above the name.
     expect((name?.y ?? Infinity) - (box?.y ?? 0)).toBeLessThan(16);
     const links = await page.locator(".dataset .links").all();
     const lefts = await Promise.all(links.map(async (link) => (await link.boundingBox())?.x));

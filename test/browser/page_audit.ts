@@ -1,4 +1,4 @@
-/** Checks of a page's accessibility and layout. */
+/** Accessibility and layout checks of a page. */
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import type { Page } from "playwright-core";

@@ -190,8 +190,7 @@ test("a provider's URLs are omitted if other machines cannot open them", () => {
         { a: {}, b: {}, c: {}, d: { m: {} } },
         {
           a: { name: " A ", api: "https://api.a.example/v1" },
-          // biome-ignore lint/suspicious/noTemplateCurlyInString: the document has this placeholder, and its reader fills it
-          // in
+          // biome-ignore lint/suspicious/noTemplateCurlyInString: a placeholder in the document, for its reader to fill in
           b: { api: "https://${HOST}/v1", doc: "see README" },
           c: { api: "http://127.0.0.1:1234/v1", doc: null },
           d: { api: "http://localhost:8080/v1" },

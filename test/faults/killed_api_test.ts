@@ -80,7 +80,7 @@ test("an export cut off by a killed API process is unreadable in every format an
   for (const download of begun) {
     const { status, isWhole, body } = await download.readOn();
     expect([status, isWhole, body.subarray(-4).toString("latin1") === "PAR1"]).toEqual([200, false, false]);
-    // The end of central directory record of a ZIP.
+    // The ZIP's end-of-central-directory record.
     expect(body.subarray(-64).includes("PK\x05\x06")).toBe(false);
   }
   await untilNoneIsOpen(app.db);

@@ -35,7 +35,7 @@ export const PROGRAMS = {
   },
   git: { names: ["git"], version: { args: DASHED, pattern: /git version ([\d.]+)/ }, package: "git" },
   iproute2: { names: ["ip"], version: { args: ["-V"], pattern: /iproute2-([\d.]+)/ }, package: "iproute2" },
-  // Java runs source files since version 11.
+  // Since version 11, Java can run source files directly.
   Java: {
     names: ["java"],
     version: { args: DASHED, pattern: /(?:openjdk|java) ([\d.]+)/ },

@@ -56,7 +56,7 @@ export async function openLan(): Promise<Lan> {
   const address = `${stem}.1`;
   const namespaces: string[] = [];
   const addLocalRoute = (to: string) => ip("route", "add", "local", to, "dev", id, "src", address);
-  // A fixed address. By default, a bridge takes the lowest address of its ports, which changes when that host is cut off.
+  // A fixed address. By default, a bridge uses the lowest address of its ports, and changes it when that port is detached.
   const hardwareAddress = [2, 0, 0, high, low, 1].map((byte) => byte.toString(16)).join(":");
   await ip("link", "add", id, "address", hardwareAddress, "type", "bridge");
   const dispose = async () => {

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { listFiles, ROOT } from "./source_files.ts";
 
 const NAME = /"([a-z_]+\.[a-z_]+)"/g;
-/** The event that callers pass to `sendMail` of jobs/mailer.ts, and the endings that it adds. */
+/** The event that callers pass to `sendMail` of jobs/mailer.ts, and the suffixes that `sendMail` adds. */
 const MAIL = /event: "([a-z]+_mail)"/g;
 const OUTCOMES = ["sent", "failed", "refused"] as const;
 

@@ -224,7 +224,7 @@ test("an unchanged document does not confirm the price of a row that cannot be r
   await wait(sql, "2 hours");
   expect(await syncFrom(sql, source)).toMatchObject({
     outcome: "unchanged",
-    // The counts of the sync that could not read the row are repeated.
+    // The counts repeat those of the sync that could not read the row.
     counts: { updated: 0, unchanged: 1, skipped: 1, held: 1 },
   });
   expect(server.requests.at(-1)?.["if-none-match"]).toBeDefined();

@@ -19,7 +19,7 @@ async function readProgram(): Promise<string> {
   return program;
 }
 
-/** Runs the program's code once for all URLs, because starting a process takes longer than its work. */
+/** Runs the program for all URLs in one process, because starting a process takes longer than its work. */
 const RUN_ALL = `
 for (const [index, address] of process.argv.slice(2).entries()) {
   console.log(address);
