@@ -30,7 +30,7 @@ async function runUntilStopped(end: "SIGTERM" | "error"): Promise<{ steps: strin
 test.each([
   ["SIGTERM", "SIGTERM", 0],
   ["an error that nothing catches", "uncaughtException", 1],
-] as const)("%s ends the work, sends traces and closes the database in order", async (_, reason, exitCode) => {
+] as const)("%s ends the work, sends traces, then closes the database", async (_, reason, exitCode) => {
   expect(await runUntilStopped(reason === "SIGTERM" ? "SIGTERM" : "error")).toEqual({
     steps: ["ready", `finish after ${reason}`, "send traces", "close"],
     exitCode,

@@ -187,7 +187,7 @@ test.each([
   ["agents", "agent"],
   ["pipeline", "command"],
   ["constructor", "command"],
-])("rendering and graph read the type %s of a stage's reference as %s, and keep other types", (type, read) => {
+])("rendering and graph read the reference type %s of a stage as %s, and keep other types", (type, read) => {
   const body = pipelineBody([{ name: "S", type, ref: "helper" }]);
   const markdown = rendered("pipeline", body);
   expect(markdown).toContain(`- Run the ${read} \`helper\``);
