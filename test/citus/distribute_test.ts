@@ -273,24 +273,24 @@ const SUITES = {
   // Imports write to several nodes in one statement, and use a sequence of the coordinator.
   "test/api/admin/import/command_test.ts": [
     "import keeps a seq",
-    "import skips rows that are there already",
-    "import refuses a row that is there",
+    "import skips existing rows",
+    "import refuses a row that exists",
   ],
   // Exported values depend on the nodes' session settings.
   "test/api/exports/dataset/values_test.ts": [
-    "JSON survives with every digit",
+    "exports preserve every digit of JSON",
     "numbers, booleans, timestamps",
   ],
   // Visibility rules and filters join shards.
   "test/api/exports/dataset/visibility_test.ts": [
-    "a dataset shows rows by its flags",
-    "filters are repeatable",
+    "a dataset includes rows by its flags",
+    "filters can be repeated",
   ],
   // Triggers on the nodes write the change log.
   "test/api/exports/deleted_rows_test.ts": [
-    "deletions, then changed rows",
+    "applying deletions",
     "an increment that cannot be exact",
-    "a bundle of what changed",
+    "a bundle of changes",
     "slices of a dataset",
   ],
   "test/sql/exports/select_rows/increments_test.ts": [

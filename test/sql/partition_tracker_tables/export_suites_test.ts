@@ -10,8 +10,8 @@ const SUITES = {
   "test/api/admin/import/command_test.ts": [
     "import keeps every value",
     "import keeps a seq",
-    "import skips rows that are there already",
-    "import refuses a row that is there",
+    "import skips existing rows",
+    "import refuses a row that exists",
   ],
   // A writer holds locks and rights of a partition, or of its table.
   "test/sql/exports/settle_as_of_test.ts": [
