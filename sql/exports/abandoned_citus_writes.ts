@@ -1,25 +1,25 @@
-/** Finds writes on the nodes of a Citus cluster whose session on the coordinator has ended. */
+/** Finds writes on Citus nodes that are still open although their session on the coordinator has ended. */
 import type { Node } from "../connection/nodes.ts";
 import type { Sql } from "../connection/pool.ts";
 
 export interface AbandonedCitusWrite {
   /** Process id of the session on the node; null for prepared transactions, which have no session. */
   pid: number | null;
-  /** What the write is and which node it is on, for the log. */
+  /** Description of the write and its node, for the log. */
   what: string;
 }
 
-/** The writes that belong to open sessions of the coordinator. */
+/** Sessions and distributed transactions that are open on the coordinator. */
 interface LiveWork {
   pids: number[];
-  /** Open distributed transactions as `pid_number`. Their prepared transactions end when they do. */
+  /** Open distributed transactions, as `pid_number`. Their prepared transactions end with them. */
   transactions: string[];
 }
 
 /**
- * Returns the writes that no open session of the coordinator accounts for: prepared transactions with tracker rows, left by
- * a crash of the coordinator, and statements that still run after their session ended. The start of their transactions is
- * unknown; the caller decides what follows from that. Throws NodeUnavailable if a node cannot be reached.
+ * Returns the writes on the nodes that belong to no open session of the coordinator. A write is either a prepared transaction
+ * with tracker rows, left by a crash of the coordinator, or a statement that still runs after its session has ended. The
+ * start time of its transaction is unknown. Throws NodeUnavailable if a node cannot be reached.
  */
 export async function listAbandonedCitusWrites(
   sql: Sql,
@@ -65,7 +65,7 @@ async function listOnNode(node: Node, { pids, transactions }: LiveWork): Promise
       from pg_stat_get_activity(null) as a
       where a.datid = (select oid from pg_database where datname = current_database())
         and a.application_name like 'citus\\_internal gpid=%'
-        -- Nobody sends another statement to a session that waits for one.
+        -- An idle session receives no further statement.
         and a.wait_event is distinct from 'ClientRead'
         and citus_pid_for_gpid(substring(a.application_name from '\\d+$')::bigint) <> all (${pids}::int[])`,
   );

@@ -1,18 +1,18 @@
 /**
- * Table `export_jobs`, as written by builders. A builder can write only while its attempt is the running one. The queue
- * notices a dead runner, whose heartbeat stops, and gives the job to another (sql/job_queue.ts).
+ * Updates table `export_jobs` for builders. A builder's updates have no effect unless its attempt is the running one. When
+ * the heartbeat of a runner stops, the queue gives the job to another runner (sql/job_queue.ts).
  */
 import type { ContentDigest } from "../../shared/artifacts/store.ts";
 import type { BuildFault, ExportJobErrorCode } from "../../shared/vocabulary.ts";
 import { firstRow, type Sql } from "../connection/pool.ts";
 import { EXPORT_JOB_COLUMNS, type ExportJobProgress, type ExportJobRow } from "./jobs.ts";
 
-/** After this many failed attempts the job is `BUILD_FAILED`. */
+/** A job fails with `BUILD_FAILED` after this many failed attempts. */
 export const MAX_ATTEMPTS = 3;
-/** Pauses after the first fault of a job, the second, and so on; the last pause repeats. */
+/** Pauses in seconds after the first fault of a job, the second, and so on. The last pause repeats. */
 const PAUSE_SECONDS = [10, 30, 60, 120, 300];
 
-/** One attempt. A builder that was wrongly considered dead still has its own attempt, which is no longer running. */
+/** Identifies one attempt to build a job. An attempt that was wrongly considered dead is no longer the running one. */
 export interface ExportBuildKey {
   id: string;
   attempt: number;
@@ -24,8 +24,8 @@ export interface StoredArtifact extends ContentDigest {
 }
 
 /**
- * Begins the next attempt, even of a job whose builder has died; null if the job has finished, does not exist, or has used
- * up its attempts.
+ * Starts the next attempt of a job, even if its builder has crashed; null if the job has finished, does not exist, or has
+ * used up its attempts.
  */
 export async function takeOverBuild(sql: Sql, id: string): Promise<ExportJobRow | null> {
   const nothing = { projectsDone: 0, projectsTotal: 0, rowsWritten: 0, bytesWritten: 0 };
@@ -50,8 +50,8 @@ export async function updateExportJobProgress(
 }
 
 /**
- * Keeps the job's organization from being deleted until the transaction ends. Call it before the job is changed: the event
- * refers to the organization, and its deletion locks the organization first.
+ * Locks the job's organization against deletion until the transaction ends. Call it before changing the job, because a
+ * deletion also locks the organization first. The job's event references the organization.
  */
 export async function lockOrgOfExportJob(tx: Sql, id: string): Promise<void> {
   await tx`
@@ -73,7 +73,7 @@ export async function markExportJobExhausted(
     returning ${sql(EXPORT_JOB_COLUMNS)}`);
 }
 
-/** Requeues a build for another attempt; this one does not count if `isForgiven`. False if it is no longer running. */
+/** Requeues a build for another attempt; false if this attempt is no longer running. A forgiven attempt does not count. */
 export async function markExportJobQueued(
   sql: Sql,
   build: ExportBuildKey & { isForgiven: boolean },
@@ -88,14 +88,14 @@ export async function markExportJobQueued(
 export interface WaitingBuild {
   waitingFor: BuildFault;
   retryAt: string;
-  /** Number of times the job has waited, including this one. */
+  /** Number of times the job has waited, including this time. */
   faults: number;
 }
 
 /**
- * Requeues a build that was stopped by `fault`; the attempt does not count. Null if the attempt is no longer running, or
- * if the first fault of the job was `patienceMinutes` ago. Without a `fault`, a restart of PostgreSQL since the attempt
- * began counts as one, because the error that it causes can look like any other.
+ * Requeues a build that `fault` has stopped, without counting the attempt. Returns null if the attempt is no longer running,
+ * or if the job's first fault was `patienceMinutes` ago. Without a `fault`, a restart of PostgreSQL since the start of the
+ * attempt counts as a database fault, because its error can look like any other.
  */
 export async function markExportJobWaiting(
   sql: Sql,
@@ -128,7 +128,7 @@ export async function markExportJobFailed(
     returning ${sql(EXPORT_JOB_COLUMNS)}`);
 }
 
-/** Makes a job ready for `retentionHours`; null if this attempt is no longer running. */
+/** Marks a job as ready for `retentionHours`; null if this attempt is no longer running. */
 export async function markExportJobReady(
   sql: Sql,
   build: ExportBuildKey & { progress: ExportJobProgress; artifact: StoredArtifact; retentionHours: number },
@@ -145,7 +145,7 @@ export async function markExportJobReady(
     returning ${sql(EXPORT_JOB_COLUMNS)}`);
 }
 
-/** Sets the columns that say how far a build is. */
+/** Returns the assignments of the progress columns. */
 function progressColumns(sql: Sql, progress: ExportJobProgress) {
   return sql`
     projects_done = ${progress.projectsDone}, projects_total = ${progress.projectsTotal},

@@ -1,6 +1,6 @@
 /**
- * Streams the rows of a query by COPY, from PostgreSQL to the caller without being parsed: over one connection, or over two
- * at once. Formatting the lines takes most of the time, and each connection has a server process of its own to do it.
+ * Streams the rows of a query with COPY over one or two connections, without parsing them. Most of the time goes into
+ * formatting the lines, which the server process of each connection does.
  */
 import { edenGC } from "bun:jsc";
 import type { Readable } from "node:stream";
@@ -8,20 +8,20 @@ import type postgres from "postgres";
 import type { Sql } from "../connection/pool.ts";
 import { type ExportSnapshot, forbidParallelCopies, type RunningStatement } from "../connection/snapshot.ts";
 
-/** Size of a chunk in bytes: large enough that passing it on costs little compared with sending it. */
+/** Chunk size in bytes. It is large enough that handing over a chunk costs little compared with sending it. */
 const CHUNK_BYTES = 256 * 1024;
-/** First buffer of a chunk, in bytes: most datasets of a small project fit in it. */
+/** Buffer size of the first chunk, in bytes. Most datasets of a small project fit in it. */
 const FIRST_CHUNK_BYTES = 32 * 1024;
 /**
- * After this many bytes the young generation is collected, and the whole heap after 14 MiB. The engine sizes its heap by
- * the memory of the machine and would let many more used chunks pile up. With this, a stream of any length takes about
- * 30 MiB, and 36 MiB over two connections. A full collection takes 10 ms of processor time, a young one less than 1 ms;
- * chunks that a lane holds back survive a young collection.
+ * Garbage is collected after this many bytes of used chunks: the young generation, and every fourth time (14 MiB) the whole
+ * heap. The engine sizes its heap by the machine's memory and would otherwise let many more used chunks pile up. With this
+ * limit, a stream of any length takes about 30 MiB, or 36 MiB over two connections. A full collection takes 10 ms of CPU
+ * time, a young collection less than 1 ms. Chunks that a lane buffers survive a young collection.
  */
 const BYTES_PER_COLLECTION = 3.5 * 2 ** 20;
 const COLLECTIONS_PER_FULL_ONE = 4;
 
-/** How many bytes a lane may be ahead of the reader. Then it pauses, and its server process too. */
+/** Maximum number of bytes that a lane reads ahead of the consumer. Beyond it, the lane and its server process pause. */
 const READ_AHEAD_BYTES = 4 * 2 ** 20;
 
 const LINE_FEED = 10;
@@ -30,15 +30,15 @@ const CARRIAGE_RETURN = 13;
 /** Counts rows while they are streamed. */
 export type RowMeter = { rows: number };
 
-/** How COPY writes rows, and how what it writes becomes the bytes of a file. */
+/** Options of COPY, and of the conversion from its output to file content. */
 export interface CopyOptions {
-  /** In the words of COPY. */
+  /** Options in COPY's own syntax. */
   options: string;
-  /** Ends lines with CRLF; COPY ends them with LF. */
+  /** Ends lines with CRLF instead of COPY's LF. */
   isCrlf?: boolean;
-  /** Returns a chunk of whole rows as it is sent. */
+  /** Converts a chunk of whole rows to the bytes that are sent. */
   finish?: (rows: Buffer) => Uint8Array;
-  /** Counts the rows as they arrive, slightly ahead of the rows yielded. */
+  /** Counts rows as they arrive from PostgreSQL, slightly before they are yielded. */
   meter?: RowMeter | undefined;
 }
 
@@ -47,9 +47,9 @@ export function copyStatement(query: string, { options }: CopyOptions): string {
 }
 
 /**
- * Runs `copy (query) to stdout` in the snapshot and yields its lines in chunks.
- * When the consumer returns early, the query is canceled and the connection is ready for the next one.
- * Throws the error of PostgreSQL or of the connection. Run only one at a time on a snapshot.
+ * Runs `copy (query) to stdout` in the snapshot and yields its lines in chunks. If the consumer returns early, the query is
+ * canceled and the connection is ready for the next query. Throws errors of PostgreSQL and of the connection. A snapshot
+ * supports only one copy at a time.
  */
 export async function* copyRows(
   snapshot: ExportSnapshot,
@@ -71,18 +71,19 @@ export async function* copyRows(
   }
 }
 
-/** A part of a query. */
+/** A query for a part of the rows. */
 export interface CopyPart {
   query: string;
   isLast: boolean;
-  /** Called with the size of its lines. */
+  /** Called after the part was copied, with the size of its lines. */
   onCopied?(bytes: number): void;
 }
 
 /**
- * Yields the lines of all parts in order, in chunks. Each connection, a lane, takes one part after the other. The second lane
- * joins once its connection is open, if it ever is. `nextPart` is called once at a time, inside the snapshot; null ends it.
- * When the consumer returns early or a lane fails, both lanes end, and both connections are ready for the next query.
+ * Yields the lines of all parts in order, in chunks. Each connection is a lane, which copies one part after the other. The
+ * second lane starts when its connection opens, which may never happen. `nextPart` is called inside the snapshot, one call at
+ * a time, and returns null after the last part. When the consumer returns early or a lane fails, both lanes stop, and both
+ * connections are ready for the next query.
  */
 export async function* copyLanes(
   snapshots: readonly [ExportSnapshot, Promise<ExportSnapshot | null>],
@@ -100,7 +101,7 @@ export async function* copyLanes(
   }
 }
 
-/** One COPY: the driver adds rows, the generator takes chunks of them. */
+/** A running COPY. The driver adds rows, and the generator yields them in chunks. */
 class Copy implements RunningStatement {
   readonly #lines: CopyLines;
   readonly #meter: RowMeter | undefined;
@@ -126,12 +127,12 @@ class Copy implements RunningStatement {
     return this.#hasBegun && !this.#isOver;
   }
 
-  /** Starts the COPY. Listens for errors before the driver can destroy the stream: an unhandled one ends the process. */
+  /** Starts the COPY. Listens for errors before the driver can destroy the stream, because an unhandled error ends the process. */
   async open(tx: postgres.TransactionSql, text: string): Promise<void> {
     this.#hasBegun = true;
     const query = tx.unsafe(text);
-    // The driver resolves the query with the stream in the same tick in which an early error destroys it, or the first
-    // rows arrive, before any awaiting caller runs. `resolve` is the driver's own field and not part of its types.
+    // The driver resolves the query with the stream. In the same tick, before any awaiting caller runs, an early error can
+    // destroy the stream or the first rows can arrive. `resolve` is an internal field of the driver, missing from its types.
     const internals = query as unknown as { resolve: (value: unknown) => void };
     const resolve = internals.resolve;
     internals.resolve = (value) => {
@@ -144,7 +145,7 @@ class Copy implements RunningStatement {
     });
   }
 
-  /** Yields the lines until all have arrived. Throws the error that cuts them off. */
+  /** Yields chunks until all lines have arrived. Throws the error that stopped the COPY early. */
   async *chunks(): AsyncGenerator<Uint8Array, void, void> {
     while (true) {
       for (let chunk = this.#lines.full.shift(); chunk; chunk = this.#lines.full.shift()) yield chunk;
@@ -160,7 +161,7 @@ class Copy implements RunningStatement {
 
   discard(): void {
     this.#isDiscarding = true;
-    // If the stream ends without an error all the same, the rows read so far must not pass for the complete result.
+    // The stream may still end without an error. The rows read so far must not be mistaken for the complete result.
     this.#failure ??= { error: new Error("Cannot continue: the rows that follow were discarded") };
     this.#lines.full.length = 0;
     this.#source?.resume();
@@ -202,8 +203,8 @@ class Copy implements RunningStatement {
   }
 
   /**
-   * The driver pauses the socket while its stream is full and leaves it paused when the stream ends (its issues 499 and
-   * 917), so the connection's next query would wait forever.
+   * Resumes the socket. The driver pauses it while its stream is full and leaves it paused when the stream ends (the driver's
+   * issues 499 and 917). The connection's next query would then hang.
    */
   #resumeSocket(): void {
     try {
@@ -218,11 +219,11 @@ function isReadable(value: unknown): value is Readable {
   return typeof value === "object" && value !== null && "on" in value && "_read" in value;
 }
 
-/** Counts the chunks of all streams together: many slow streams leave as much garbage as one fast stream. */
+/** Bytes since the last collection, summed over all streams, because many slow streams leave as much garbage as one fast stream. */
 let spentBytes = 0;
 let collections = 0;
 
-/** Call it with the size of each buffer that a stream no longer uses. Collects garbage once enough of them have piled up. */
+/** Counts a buffer that a stream no longer uses, and collects garbage after every `BYTES_PER_COLLECTION`. */
 export function collectGarbage(chunkBytes: number): void {
   spentBytes += chunkBytes;
   if (spentBytes < BYTES_PER_COLLECTION) return;
@@ -236,7 +237,7 @@ export function collectGarbage(chunkBytes: number): void {
 export class CopyLines {
   readonly #isCrlf: boolean;
   readonly #finish: (rows: Buffer) => Uint8Array;
-  /** Chunks that are ready to be taken. */
+  /** Complete chunks, for the consumer to remove. */
   readonly full: Uint8Array[] = [];
   #chunk = Buffer.allocUnsafe(FIRST_CHUNK_BYTES);
   #used = 0;
@@ -246,7 +247,7 @@ export class CopyLines {
     this.#finish = finish;
   }
 
-  /** Adds a row: a line that ends with LF, as COPY sends it. A chunk always ends at the end of a line. */
+  /** Adds a row, which is a line ending with LF, as COPY sends it. A chunk always ends at the end of a line. */
   add(row: Uint8Array): void {
     this.#makeRoom(row.length + (this.#isCrlf ? 1 : 0));
     this.#chunk.set(row, this.#used);
@@ -257,7 +258,7 @@ export class CopyLines {
     this.#used += 1;
   }
 
-  /** The rest after the last line was added; may be empty. */
+  /** Returns the lines that are not yet in a complete chunk; may be empty. */
   rest(): Uint8Array {
     return this.#finish(this.#chunk.subarray(0, this.#used));
   }
@@ -271,7 +272,7 @@ export class CopyLines {
   }
 }
 
-/** One of the connections, and how far it is ahead of the reader. */
+/** A connection, and the number of bytes that it is ahead of the consumer. */
 interface Lane {
   snapshot: ExportSnapshot;
   progress: ConditionVariable;
@@ -314,7 +315,7 @@ class LanesCopy {
     this.#runs.push(run);
   }
 
-  /** Throws the first error of any lane. */
+  /** Yields the chunks of all parts in order. Throws the first error of any lane. */
   async *chunks(): AsyncGenerator<Uint8Array, void, void> {
     while (!this.#isAllSent) {
       if (this.#failure) throw this.#failure.error;
@@ -334,11 +335,11 @@ class LanesCopy {
     }
   }
 
-  /** Ends both lanes, at any point of their work. Never throws. */
+  /** Stops both lanes, at any point of the copy. Never throws. */
   async end(): Promise<void> {
     this.#hasEnded = true;
     for (const lane of this.#lanes) lane.progress.notify();
-    // A lane that waits for its server does not notice that it has been stopped.
+    // A lane that waits for PostgreSQL does not check `#hasEnded`.
     if (!this.#isAllSent) await Promise.all(this.#lanes.map(({ snapshot }) => snapshot.cancel()));
     await Promise.all(this.#runs);
   }
@@ -352,7 +353,7 @@ class LanesCopy {
     }
   }
 
-  /** Gives the lane the next part. Lanes take turns, because a part begins where the one before it ends. */
+  /** Assigns the next part to the lane. Lanes take turns, because a part starts where the previous part ends. */
   #claim(lane: Lane): Promise<FormattedPart | null> {
     const claim = this.#lastClaim.then(async () => {
       const next = this.#hasEnded ? null : await lane.snapshot.run(this.#nextPart);
@@ -386,7 +387,7 @@ class LanesCopy {
 class ConditionVariable {
   #progress: PromiseWithResolvers<void> | null = null;
 
-  /** Wakes everything that is waiting now. */
+  /** Resolves all pending `wait()` calls. */
   notify(): void {
     this.#progress?.resolve();
     this.#progress = null;

@@ -1,4 +1,4 @@
-/** The file of a dataset: what each format is, from the SQL of a value to the bytes, and how a file is streamed. */
+/** Streams the file of a dataset, and defines the export formats: the SQL of each value and the bytes of the file. */
 import type { ExportColumn } from "../../shared/exports/column.ts";
 import { BYTE_ORDER_MARK, escapeFormulaSql } from "../../shared/exports/csv_cell.ts";
 import type { ExportDataset } from "../../shared/exports/datasets.ts";
@@ -25,17 +25,17 @@ type Columns = readonly ExportColumn[];
 
 interface Format {
   title: string;
-  /** For the document. */
+  /** Description of the format in the OpenAPI document. */
   description: string;
   contentType: string;
   /** Whether the bytes are compressed already. */
   isCompressed: boolean;
   /** Returns the SQL of a column's value. */
   sqlOf: (column: ExportColumn) => string;
-  /** Returns what to select from a row whose values are `values`. */
+  /** Returns the SELECT list and FROM addition for a row with the SELECT list `values`. */
   lineOf: (values: string) => RowLine;
   copy: (columns: Columns) => CopyOptions;
-  /** Makes the file of rows, which `copy` yields; it counts them if it gets a meter. */
+  /** Turns the rows that `copy` yields into the file. `copy` counts the rows if it gets a meter. */
   fileOf: (
     dataset: Pick<ExportDataset, "table" | "columns">,
     copy: (meter?: RowMeter) => Chunks,
@@ -43,27 +43,30 @@ interface Format {
   ) => Chunks;
 }
 
-/** The formats. A stream can be cut off at any byte, and the connection breaks; only Parquet's footer marks a file's end. */
+/**
+ * The export formats. If an export fails, the stream stops at any byte and the connection breaks. Only Parquet's footer marks
+ * the end of a complete file.
+ */
 export const FORMATS: Readonly<Record<ExportFormat, Format>> = {
-  /** A JSON object per line, ended by LF; without rows, no bytes. */
+  /** One JSON object per line, terminated by LF. A file without rows is empty. */
   ndjson: {
     title: "NDJSON",
     description: "One JSON object per line, which keeps every value",
     contentType: "application/x-ndjson; charset=utf-8",
     isCompressed: false,
     sqlOf: ({ column, type }) => (type === "timestamp" ? isoText(`r."${column}"`) : `r."${column}"`),
-    // A lateral subselect makes the JSON, so that parallel workers make it and the leader only merges (1.5 times as fast
-    // on two cores).
+    // The JSON is built in a lateral subselect, so that parallel workers build it and the leader only merges the lines (1.5
+    // times as fast on two cores).
     lineOf: (values) => ({
       line: "row_to_json(line)",
       source: `cross join lateral (select ${values}) as line`,
     }),
-    // Writes a single column of JSON unchanged: the quote and the delimiter are control characters, which JSON text always
-    // escapes. COPY's text format would double every backslash.
+    // Writes the JSON column unchanged. The quote and the delimiter are control characters, which JSON text always escapes.
+    // COPY's text format would double every backslash.
     copy: () => ({ options: `format csv, quote E'\\x01', delimiter E'\\x02'`, finish: escapeLineEndBytes }),
     fileOf: (_dataset, copy, meter) => copy(meter),
   },
-  /** RFC 4180 with a byte order mark; without rows, only the header. */
+  /** RFC 4180 with a byte order mark. A file without rows contains only the header. */
   csv: {
     title: "CSV",
     description: "RFC 4180 in UTF-8 with a byte order mark and a header; formulas are neutralized",
@@ -74,29 +77,29 @@ export const FORMATS: Readonly<Record<ExportFormat, Format>> = {
     copy: (columns) => ({ options: `format csv${forceQuotes(columns)}`, isCrlf: true }),
     fileOf: ({ columns }, copy, meter) => prefix(csvHeader(columns), copy(meter)),
   },
-  /** Without rows, the schema. */
+  /** A file without rows contains only the schema. */
   parquet: {
     title: "Parquet",
     description: "Apache Parquet; JSON columns have the logical type JSON",
     contentType: "application/vnd.apache.parquet",
     isCompressed: true,
-    // Cast, because a tracker's view may have another type, with another binary form. JSON as text: binary jsonb begins
-    // with its version.
+    // Casts the value, because a column of a tracker's view may have another type with a different binary format. JSON is
+    // sent as text, because binary jsonb starts with a version number.
     sqlOf: (column) => {
       const value = `r."${column.column}"`;
       return column.type === "json" ? jsonText(value) : `${value}::${storedType(column).cast}`;
     },
     lineOf: (values) => ({ line: values, source: "" }),
-    // The binary format also has a message of the protocol for each row, and more messages than rows: the encoder counts
-    // the rows.
+    // A binary COPY sends more messages than rows, so `copy` cannot count rows by messages. The encoder counts the rows.
     copy: () => ({ options: "format binary" }),
     fileOf: (dataset, copy, meter) => encodeParquet(copy(), dataset, meter ? { meter } : {}),
   },
 };
 
 /**
- * Escapes formulas in text columns. A list of words holds none in our own tables, but nothing checks the words of a tracker's
- * view, which may be an enum. JSON text that begins with a sign is a number.
+ * Returns the SQL of a CSV value, with formulas in text columns escaped. In our own tables, columns with a fixed list of
+ * words contain no formulas. The words of a tracker's view are unchecked, and its column may be an enum. JSON text that
+ * starts with a sign is a number.
  */
 function csvValue({ column, type }: ExportColumn): string {
   const value = `r."${column}"`;
@@ -106,14 +109,14 @@ function csvValue({ column, type }: ExportColumn): string {
   return type === "text" ? escapeFormulaSql(`${value}::text`) : value;
 }
 
-/** JSON null is null, because NDJSON has one null only. */
+/** Turns a JSON null into an SQL null, because NDJSON cannot distinguish them. */
 function jsonText(value: string): string {
   return `nullif(${value}::text, 'null')`;
 }
 
 /**
- * Quotes all texts. COPY by itself quotes values with a comma, a quote or a line end, but spreadsheets also split fields at
- * semicolons and tabs. Null stays an empty field.
+ * Quotes all text values. By default, COPY quotes only values with a comma, a quote or a line break, but spreadsheets also
+ * split fields at semicolons and tabs. Null remains an empty field.
  */
 function forceQuotes(columns: Columns): string {
   const texts = columns.filter(({ type }) => type === "text" || type === "json");
@@ -136,13 +139,13 @@ async function* prefix(head: Uint8Array, chunks: Chunks): Chunks {
   }
 }
 
-/** Returns what to select from a row `r` of these columns. */
+/** Returns the SELECT list and FROM addition for a row `r` with these columns. */
 export function rowLine(columns: Columns, format: ExportFormat): RowLine {
   const { sqlOf, lineOf } = FORMATS[format];
   return lineOf(columns.map((column) => `${sqlOf(column)} as "${column.name}"`).join(", "));
 }
 
-/** Returns one row per line, as text ready to be sent. */
+/** Returns the query for the lines of a dataset's file, one per row. */
 export function rowsQuery(dataset: ExportDataset, selection: ExportSelection, format: ExportFormat): string {
   return selectLines(dataset, selection, rowLine(dataset.columns, format));
 }
@@ -157,8 +160,8 @@ export interface DatasetFileOptions {
 }
 
 /**
- * Streams a dataset's file, ordered by time column and id. Run one at a time on a snapshot. To end a stream early, call
- * `return()` and await it before the snapshot is used again.
+ * Streams a dataset's file, ordered by time column and id. A snapshot supports only one stream at a time. To stop a stream
+ * early, call `return()` and await it before using the snapshot again.
  */
 export function streamDatasetFile(
   snapshot: ExportSnapshot,
@@ -176,7 +179,7 @@ async function* copyDataset(
   { selection, format, lanes, counted }: DatasetFileOptions & { counted: RowMeter | undefined },
 ): Chunks {
   const options = { ...FORMATS[format].copy(dataset.columns), meter: counted };
-  // A dataset with parents would look up all hidden parents again for every range. Increments have no ranges.
+  // For a dataset with parents, every range would look up all hidden parents again. Increments have no ranges.
   const isRanged = dataset.parents.length === 0 && !selection.since;
   const twin = isRanged ? ((await lanes?.openTwin(snapshot)) ?? null) : null;
   if (twin === null) {
@@ -193,18 +196,22 @@ async function* copyDataset(
   }
 }
 
-/** Large enough that starting a COPY, about 2 ms, costs little in comparison. */
+/** Target size of a range. It is large enough that the start of a COPY, about 2 ms, costs little in comparison. */
 const RANGE_BYTES = 4 * 2 ** 20;
-/** The first ranges are short: the length of a line is still unknown, and the reader waits for the first lines. */
+/**
+ * Rows in each of the first ranges. They are short, because the line length is still unknown and the reader waits for the
+ * first lines.
+ */
 const FIRST_ROWS = 500;
-/** Keeps a range short in time when the filters let few rows pass. */
+/** Maximum rows in a range. It limits the duration of a range when few rows match the filters. */
 const ROWS_MAX = 50_000;
-/** How many times as long as the last range the next one may be. */
+/** Maximum factor by which the next range may be longer than the last. */
 const GROWTH_MAX = 4;
 
 /**
- * With at least this many rows, a second connection saves a sixth to a quarter of the time (issues of 1 KB, two cores). With
- * 10,000 rows it may save nothing; below 5,000, opening it takes longer than it saves.
+ * Minimum number of rows for a second connection. With at least this many rows, it saves a sixth to a quarter of the time
+ * (issues of 1 KB, two cores). With 10,000 rows it may save nothing. With fewer than 5,000 rows, opening it takes longer than
+ * it saves.
  */
 export const LANES_MIN_ROWS = 20_000;
 
@@ -215,7 +222,7 @@ export interface RowKey {
   id: string;
 }
 
-/** The rows after one key, up to and including another; null stands for the beginning or the end. */
+/** The rows after the key `after`, up to and including the key `upTo`. Null means the beginning or the end of the dataset. */
 export interface KeyRange {
   after: RowKey | null;
   upTo: RowKey | null;
@@ -224,8 +231,8 @@ export interface KeyRange {
 }
 
 /**
- * Compares the whole key, which the index can be searched for, and also the time alone: with a row comparison and another
- * bound of the time, the index scan would not stop at the key, and every range would read to the end of the project.
+ * Compares the whole key, which allows an index search, and also the time alone. If the query has another bound on the time,
+ * a row comparison alone does not stop the index scan at the key. Every range would then read to the end of the project.
  */
 function compareKey(dataset: ExportDataset, operator: ">" | "<=", key: RowKey | null): string[] {
   if (key === null) return [];
@@ -236,7 +243,7 @@ function compareKey(dataset: ExportDataset, operator: ">" | "<=", key: RowKey | 
   ];
 }
 
-/** Returns the rows of `rowsQuery` that are in the range. */
+/** Returns the query for the rows of `rowsQuery` that are in the range. */
 export function rangeQuery(
   dataset: ExportDataset,
   selection: ExportSelection,
@@ -247,8 +254,8 @@ export function rangeQuery(
 }
 
 /**
- * Returns the key of the row that is `rows` rows after another, counting invisible rows too; no row if there are fewer.
- * Reads only the index if the table is vacuumed.
+ * Returns a query for the key of the row that is `rows` rows after `after`, including invisible rows. The query returns no
+ * row if fewer rows follow. It reads only the index if the table is vacuumed.
  */
 export function boundaryQuery(
   dataset: ExportDataset,
@@ -264,9 +271,9 @@ export function boundaryQuery(
 }
 
 /**
- * Consecutive ranges that together contain all rows of a dataset, each of about the same size in bytes. The end of a range
- * is read from the index while copying, 0.5 ms for 4,000 rows. It cannot change the result, because each range has the
- * conditions of the whole.
+ * Splits a dataset into consecutive ranges of about the same size in bytes. The end of a range is read from the index during
+ * the copy, which takes 0.5 ms for 4,000 rows. The position of the end cannot change the result, because each range has all
+ * conditions of the whole query.
  */
 export class KeyRanges {
   readonly #dataset: ExportDataset;
@@ -287,7 +294,7 @@ export class KeyRanges {
     this.#rows = firstRows;
   }
 
-  /** Returns the next range; null after the last one, which has no end. Call inside the snapshot, one call at a time. */
+  /** Returns the next range, or null after the last range, which has no end. Call it inside the snapshot, one call at a time. */
   async next(sql: Sql): Promise<KeyRange | null> {
     if (this.#isOver) return null;
     const start = { after: this.#after, rows: this.#rows };
@@ -297,7 +304,7 @@ export class KeyRanges {
     return { ...start, upTo };
   }
 
-  /** Returns the next range as a part of a copy, whose size adapts the length of later ranges. */
+  /** Returns the next range as a part of a copy. The size of the copied part adjusts the length of later ranges. */
   async nextPart(sql: Sql, queryOf: (range: KeyRange) => string): Promise<CopyPart | null> {
     const range = await this.next(sql);
     if (range === null) return null;
@@ -314,10 +321,10 @@ export class KeyRanges {
   }
 }
 
-/** Rows in the sample of an estimate: enough for a good mean, few enough to be cheap. */
+/** Rows in the sample for an estimate: enough for a good mean, few enough to be cheap. */
 const SAMPLE_ROWS = 100;
 
-/** Returns the mean length of a dataset's lines in bytes, from a sample of its oldest rows; 0 if it has none. */
+/** Returns the mean length of a dataset's lines in bytes, from a sample of its oldest rows; 0 without rows. */
 export async function sampleLineBytes(
   sql: Sql,
   dataset: ExportDataset,
@@ -327,7 +334,10 @@ export async function sampleLineBytes(
   return onlyValue(sql.unsafe<[{ bytes: number }]>(query));
 }
 
-/** Returns a query for the mean line length of the first `rows`. For tables, a row cast to text is close enough. */
+/**
+ * Returns a query for the mean line length of the first rows of the query `rows`. For CSV and Parquet, the length of a row
+ * cast to text is close enough.
+ */
 export function sampleQuery(rows: string, format: ExportFormat): string {
   const text = format === "ndjson" ? "row_to_json::text || E'\\n'" : "sampled::text";
   return `select coalesce(avg(octet_length(${text})), 0)::float8 as bytes

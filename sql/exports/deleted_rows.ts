@@ -1,4 +1,4 @@
-/** The rows that left an export between two cutoffs: deleted or hidden since (docs/increments.md). */
+/** Streams the rows that were deleted or hidden between two cutoffs, and so left the export (docs/increments.md). */
 import { column } from "../../shared/exports/column.ts";
 import { EXPORT_DATASET_NAMES, EXPORT_DATASETS, type ExportDataset } from "../../shared/exports/datasets.ts";
 import type { TextExportFormat } from "../../shared/vocabulary.ts";
@@ -29,7 +29,7 @@ const COLUMNS = [
   column.timestamp("at", "When it was deleted or hidden"),
 ];
 
-/** Counts the rows, but stops at `limit`: that many means "at least". */
+/** Counts the rows, but stops at `limit`. A result of `limit` means "at least". */
 export async function countDeletedRows(
   sql: Sql,
   { increment, limit }: { increment: Increment; limit: number },
@@ -39,7 +39,7 @@ export async function countDeletedRows(
   return onlyValue(sql.unsafe<[{ count: number }]>(query));
 }
 
-/** Streams the file of deleted rows, by dataset, time and id. One at a time on a snapshot. */
+/** Streams the file of deleted rows, ordered by dataset, time and id. A snapshot supports only one stream at a time. */
 export function streamDeletedFile(
   snapshot: ExportSnapshot,
   { increment, format, meter }: { increment: Increment; format: TextExportFormat; meter?: RowMeter },
@@ -51,7 +51,7 @@ export function streamDeletedFile(
   return fileOf({ table: "deleted", columns: COLUMNS }, open, meter);
 }
 
-/** Returns dataset, id and time of each row that left the export, one per line, ordered by dataset, time and id. */
+/** Returns a query for the dataset, id and time of each deleted or hidden row, one per line and ordered by these columns. */
 export function deletedQuery(increment: Increment, format: TextExportFormat): string {
   const { line, source } = rowLine(COLUMNS, format);
   return `select ${line}
@@ -71,8 +71,9 @@ function deletedRows(increment: Increment): string {
 }
 
 /**
- * Selects deleted rows. Skips a row that was inserted again if an earlier increment had that insertion: the transaction
- * that deleted it may have begun after the one that inserted it again. An increment had no row that is hidden.
+ * Selects deleted rows. Skips a row that was inserted again if an earlier increment contained the new row: the deleting
+ * transaction may have started after the inserting transaction. Does not skip a hidden row, because no increment contained
+ * it.
  */
 function deletions(dataset: ExportDataset, increment: Increment): string {
   const since = literal(increment.since);
@@ -94,7 +95,7 @@ function deletions(dataset: ExportDataset, increment: Increment): string {
       )`;
 }
 
-/** Selects rows that earlier exports may contain and that a change, their own or a parent's, has hidden. */
+/** Selects rows that earlier exports may contain, and that a change of the row or of a parent has hidden since. */
 function hiddenRows(dataset: ExportDataset, increment: Increment): string[] {
   const hidden = isHidden(dataset, increment);
   if (hidden === "false") return [];
@@ -109,7 +110,7 @@ function hiddenRows(dataset: ExportDataset, increment: Increment): string[] {
   ];
 }
 
-/** The condition that a row `r` is hidden by itself or by a parent; `false` if none can be. */
+/** Returns the condition that a row `r` is hidden, by its own columns or by a parent; `false` if the dataset has no hidden rows. */
 function isHidden(dataset: ExportDataset, increment: Increment): string {
   const visible = ownVisibility(dataset, increment);
   const hidden = [

@@ -1,16 +1,19 @@
 /**
- * Which organization exports have expired, and which files are still needed. When one expires is written when it becomes
- * ready (build_attempts.ts). The sweep that deletes files is jobs/delete_expired_exports.ts.
+ * Finds expired organization exports, and the files that are still needed. An export's expiry is set when the export becomes
+ * ready (build_attempts.ts). The sweep in jobs/delete_expired_exports.ts deletes the files.
  */
 import type { ExportJobStatus } from "../../shared/vocabulary.ts";
 import { anyRow, type Sql } from "../connection/pool.ts";
 
-/** Returns the condition that an export has expired, even if the sweep has not run yet; null for one that was never ready. */
+/**
+ * Returns the condition that an export has expired, even if the sweep has not run yet. It is null if the export was never
+ * ready.
+ */
 export function isPastExpiry(sql: Sql) {
   return sql`(expires_at <= now())`;
 }
 
-/** A position in the order in which exports expire. */
+/** An export's position in the order of expiry. */
 export interface ExpiryKey {
   id: string;
   expiresAt: string;
@@ -19,11 +22,11 @@ export interface ExpiryKey {
 export interface ExpiredExportRow extends ExpiryKey {
   orgId: string;
   artifactKey: string;
-  /** Milliseconds since it expired. */
+  /** Milliseconds since the export expired. */
   ageMs: number;
 }
 
-/** Returns ready exports whose retention is over, oldest first, after a position or from the beginning. */
+/** Returns ready exports whose retention has ended, oldest first, from the position `after` or from the beginning. */
 export async function listPastExpiry(
   sql: Sql,
   page: { after: ExpiryKey | null; limit: number },
@@ -39,7 +42,7 @@ export async function listPastExpiry(
     limit ${page.limit}`;
 }
 
-/** Returns whether the artifact store should have the file of an export. */
+/** Returns whether the artifact store should contain the file of at least one export. */
 export async function existsKeptExport(sql: Sql): Promise<boolean> {
   return anyRow(sql`select from export_jobs where status = 'ready' and not ${isPastExpiry(sql)} limit 1`);
 }
@@ -64,8 +67,8 @@ export async function listArtifactOwners(
 }
 
 /**
- * Marks an export as expired after its artifact has been deleted; false if another sweep has done so. The time when its
- * build finished stays.
+ * Marks an export as expired after its artifact has been deleted; false if another sweep has marked it. Keeps `finished_at`,
+ * the time when the build finished.
  */
 export async function markExportJobExpired(sql: Sql, id: string): Promise<boolean> {
   const { count } = await sql`

@@ -1,14 +1,14 @@
-/** Finds sessions that cannot write a tracker row; their open transactions do not hold back a watermark. */
+/** Finds sessions that cannot write a tracker row. Their open transactions do not hold back a watermark. */
 import { onlyValue, type Sql } from "../connection/pool.ts";
 import { trackerRelations, unknownFunctionCalls } from "../tracker/tracker_tables.ts";
 
-/** Functions of the service that run with the rights of their owner and write no tracker row. */
+/** Functions of the service that run with their owner's rights and write no tracker row. */
 const HARMLESS_FUNCTIONS = ["seal_audit_log", "delete_old_audit_entries", "tracker_transaction_start"];
 
 /**
- * Returns the pids of the sessions that cannot insert into, update or delete from any of the tables, nor from the tables
- * that a view reads: neither with the rights of their role, nor with those of a role that it can switch to, nor through a
- * view, rule, trigger or function that runs with the rights of its owner. In doubt, a session can write.
+ * Returns the pids of the sessions that cannot insert, update or delete rows of the tables, or of the tables below a view.
+ * The check covers the session's role, the roles that it can switch to, and views, rules, triggers and functions that run
+ * with their owner's rights. In doubt, it assumes that a session can write.
  */
 export async function listHarmlessSessions(
   sql: Sql,
@@ -18,7 +18,7 @@ export async function listHarmlessSessions(
   const readOnly = await listReadOnlyRoles(sql, [...new Set(sessions.map(({ roleId }) => roleId))], tables);
   const candidates = sessions.filter(({ roleId }) => readOnly.has(roleId)).map(({ pid }) => pid);
   if (candidates.length === 0) return new Set();
-  // Read after the rights: a session that wrote before its role lost them still holds the lock of its write.
+  // Read after the rights: a session that wrote before its role lost the right still holds the lock of that write.
   const writing = await sql<{ pid: number }[]>`
     with recursive ${trackerRelations(sql, tables)}
     select distinct l.pid
@@ -38,7 +38,7 @@ async function listReadOnlyRoles(
 ): Promise<ReadonlySet<number>> {
   const rows = await sql<{ roleId: number }[]>`
     with recursive ${trackerRelations(sql, tables)},
-    -- what leads to a tracker row: the tables, and what may pass a write on with the rights of its owner
+    -- paths to a tracker row: the tables, and relations that may pass a write on with their owner's rights
     ways as materialized (
       select c.oid, c.relowner
       from pg_class as c
@@ -71,7 +71,7 @@ async function listReadOnlyRoles(
         where pg_has_role(u.oid, r.oid, 'member')
           and (
             r.rolsuper
-            -- may grant itself the membership of others
+            -- can grant itself other roles
             or r.rolcreaterole
             or exists (
               select from ways as w
@@ -85,7 +85,7 @@ async function listReadOnlyRoles(
   return new Set(rows.map(({ roleId }) => roleId));
 }
 
-/** Whether the role of the service may see the activity of other sessions. Without it, no watermark can settle. */
+/** Returns whether the service's role may see the activity of other sessions. Without this right, no watermark can settle. */
 export async function maySeeSessions(sql: Sql): Promise<boolean> {
   return onlyValue(sql<[{ maySee: boolean }]>`select pg_has_role('pg_read_all_stats', 'usage') as may_see`);
 }

@@ -1,4 +1,4 @@
-/** Metrics of background jobs. They come from the database, so every process reports the same values. */
+/** Reads the metrics of background jobs from the database, so that every process reports the same values. */
 import type { BuildFault, ExportJobErrorCode } from "../../shared/vocabulary.ts";
 import type { Sql } from "../connection/pool.ts";
 
@@ -6,14 +6,14 @@ export interface QueueDepthRow {
   queue: string;
   state: string;
   entries: number;
-  /** How long the oldest due entry has waited for a job runner; null if none is due. */
+  /** Seconds that the oldest due entry has waited for a job runner; null if no entry is due. */
   oldestSeconds: number | null;
 }
 
-/** States of an entry that is not completed; `failed` entries have used up their attempts. */
+/** States of entries that are not completed. `failed` entries have used up their attempts. */
 export const DEPTH_STATES = ["created", "retry", "active", "failed"] as const;
 
-/** Counts entries by queue and state, without completed ones. pg-boss deletes failed entries after a week. */
+/** Counts the uncompleted entries by queue and state. pg-boss deletes failed entries after a week. */
 export async function listQueueDepths(
   sql: Sql,
   queues: readonly string[],
@@ -28,7 +28,7 @@ export async function listQueueDepths(
     group by name, state`;
 }
 
-/** Counts the organization exports that wait because storage or the database failed. */
+/** Counts, by fault, the organization exports that wait because storage or the database failed. */
 export async function listWaitingBuilds(sql: Sql): Promise<readonly { needs: BuildFault; jobs: number }[]> {
   return sql<{ needs: BuildFault; jobs: number }[]>`
     select waiting_for as needs, count(*) as jobs

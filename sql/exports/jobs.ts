@@ -1,4 +1,4 @@
-/** Table `export_jobs`: organization exports, from queued to ready or failed. Every update names the status it expects. */
+/** Table `export_jobs`: organization exports, from queued to ready or failed. Every change of status checks the current status. */
 import type { ExportVisibility } from "../../shared/exports/datasets.ts";
 import type {
   BuildFault,
@@ -12,7 +12,7 @@ import { UNLIMITED_TRANSACTION } from "../connection/snapshot.ts";
 import { tryLockTransaction } from "../locks.ts";
 import { isPastExpiry } from "./export_expiry.ts";
 
-/** The columns of every returned row, here and in the other files of this folder. */
+/** The columns of an `ExportJobRow`. */
 export const EXPORT_JOB_COLUMNS = columnList(`
   id, number, org_id, requested_by, status, format, as_of, since, include_deleted, include_archived,
   include_superseded, include_resolved, attempt, waiting_for, retry_at, faults, projects_done,
@@ -30,7 +30,7 @@ export interface ExportJobProgress {
 
 export interface ExportJobRow extends ExportVisibility, ExportJobProgress {
   id: string;
-  /** Counts the organization's jobs, from 1. */
+  /** Number of the job within its organization, from 1. */
   number: number;
   orgId: string;
   requestedBy: string;
@@ -39,14 +39,14 @@ export interface ExportJobRow extends ExportVisibility, ExportJobProgress {
   asOf: string;
   /** Start of an increment; null for a full export. */
   since: string | null;
-  /** 0 before the first build. */
+  /** Number of the current attempt; 0 before the first build. */
   attempt: number;
-  /** What a queued job waits for until `retryAt`; without meaning in other statuses. */
+  /** The fault that delays a queued job until `retryAt`. Meaningless in other statuses. */
   waitingFor: BuildFault | null;
   retryAt: string | null;
-  /** Number of attempts stopped by a fault of storage or database. `attempt` does not count them. */
+  /** Number of attempts that a fault of storage or database has stopped. `attempt` does not count them. */
   faults: number;
-  /** Key of the file in the artifact store. This and the other artifact fields are set when the job is ready. */
+  /** Key of the file in the artifact store. All artifact fields are set when the job becomes ready. */
   artifactKey: string | null;
   artifactFileName: string | null;
   artifactBytes: number | null;
@@ -70,7 +70,7 @@ export interface VisibleExportJobRow extends ExportJobRow {
   isPastExpiry: boolean;
 }
 
-/** Returns the organization's queued or running job; null if there is none. */
+/** Returns the organization's queued or running job; null without one. */
 export async function findActiveExportJob(sql: Sql, orgId: string): Promise<ExportJobRow | null> {
   return firstRow(sql<ExportJobRow[]>`
     select ${sql(EXPORT_JOB_COLUMNS)}
@@ -78,10 +78,7 @@ export async function findActiveExportJob(sql: Sql, orgId: string): Promise<Expo
     where org_id = ${orgId} and status in ('queued', 'running')`);
 }
 
-/**
- * Returns a job of one of the user's organizations, or only of `orgId` if that is not null; null if there is no such job
- * or it belongs to another organization.
- */
+/** Returns a job of the user's organizations, or only of `orgId` if it is set; null if none of them has such a job. */
 export async function findVisibleExportJob(
   sql: Sql,
   key: { id: string; userId: string; orgId: string | null },
@@ -137,8 +134,8 @@ export interface NewExportJob extends ExportVisibility {
 }
 
 /**
- * Inserts a queued job. Lock the organization first, so that no two jobs get the same number, and look for an active job:
- * there must be none.
+ * Inserts a queued job. First lock the organization, so that no two jobs get the same number, and check that it has no active
+ * job.
  */
 export async function insertExportJob(sql: Sql, job: NewExportJob): Promise<ExportJobRow> {
   return onlyRow(sql<[ExportJobRow]>`
@@ -154,7 +151,7 @@ export async function insertExportJob(sql: Sql, job: NewExportJob): Promise<Expo
     returning ${sql(EXPORT_JOB_COLUMNS)}`);
 }
 
-/** Returns the job's status, which stays the same until the transaction ends; null if there is no such job. */
+/** Locks a job until the transaction ends, and returns its status; null if there is no such job. */
 export async function lockExportJobStatus(tx: Sql, id: string): Promise<ExportJobStatus | null> {
   return firstValue(tx<{ status: ExportJobStatus }[]>`
     select status
@@ -177,16 +174,16 @@ export async function markExportJobCanceled(sql: Sql, id: string): Promise<Expor
 }
 
 /**
- * Makes this transaction the only one that sends the mail of the job, while it is open; false if another one holds the
- * lock. A mail server may take minutes to answer, so this is an advisory lock that is only tried: no other session waits
- * for it, and PostgreSQL releases it if the process dies.
+ * Locks the sending of the job's mail until the transaction ends; false if another transaction holds the lock. A mail server
+ * may take minutes to respond, so this is an advisory lock that no other session waits for. PostgreSQL releases it if the
+ * process crashes.
  */
 export async function lockExportMail(tx: Sql, exportJobId: string): Promise<boolean> {
   await tx`select ${UNLIMITED_TRANSACTION}`;
   return tryLockTransaction(tx, { name: "export_mail", id: exportJobId });
 }
 
-/** Returns a job that is ready and not expired, and whose mail has not been sent; null otherwise. */
+/** Returns the job if it is ready, has not expired, and its mail has not been sent; null otherwise. */
 export async function findUnmailedExportJob(sql: Sql, id: string): Promise<ExportJobRow | null> {
   return firstRow(sql<ExportJobRow[]>`
     select ${sql(EXPORT_JOB_COLUMNS)}

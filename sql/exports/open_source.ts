@@ -1,6 +1,6 @@
 /**
- * Where an export reads: on the node that holds the project, if the tracker tables are distributed (docs/scaling.md); else on
- * the replica while it keeps up (docs/replica.md); else on the primary.
+ * Chooses the database that an export reads from. If the tracker tables are distributed, it is the node with the project's
+ * shards (docs/scaling.md). Otherwise it is the replica while it keeps up (docs/replica.md), or else the primary.
  */
 import type { Config } from "../../shared/process/config.ts";
 import { type Node, type Nodes, NodeUnavailable } from "../connection/nodes.ts";
@@ -22,19 +22,19 @@ const ATTEMPTS = 3;
 /** The databases of a process. */
 export interface SourceDatabases {
   sql: Pool;
-  /** The primary, for long reads. */
+  /** Connection pool of the primary for long reads. */
   exportSql: Pool;
   replica: Replica | null;
   nodes: Nodes | null;
   config: Pick<Config, "trackerSchema">;
 }
 
-/** A snapshot, and the database that it is of: `node`, or `replica`, or the primary if both are null. */
+/** A snapshot and the database that it was taken on: `node`, `replica`, or the primary if both are null. */
 export interface ExportSource {
-  /** What `settle` has returned for the snapshot. */
+  /** The cutoff that `settle` returned. */
   asOf: string;
   snapshot: ExportSnapshot;
-  /** What to read there in place of the tracker tables; null for the tables. */
+  /** The shards to read instead of the tracker tables; null to read the tables. */
   shards: TrackerShards | null;
   node: Node | null;
   replica: Replica | null;
@@ -43,15 +43,16 @@ export interface ExportSource {
 interface SourceOptions {
   projectId: string;
   signal: AbortSignal;
-  /** Settles the cutoff before the snapshot is taken, with the nodes whose writes could hold it back. */
+  /** Settles the cutoff before the snapshot is taken. `nodes` are the nodes whose writes could hold it back. */
   settle: (nodes: readonly Node[]) => Promise<string>;
-  /** Replaces the primary's position that the replica must have reached: by default, that after `settle`. */
+  /** Reads the WAL position that the replica must have reached. By default, it is the primary's position after `settle`. */
   readPosition?: () => Promise<WalPosition | null>;
 }
 
 /**
- * Opens the snapshot of an export. Throws what `settle` throws, and NodeUnavailable if the node cannot be reached, if the
- * project has moved at every try, or if the tables were distributed after this process started, so it does not know the nodes.
+ * Opens the snapshot of an export. Passes on the errors of `settle`. Throws NodeUnavailable if the node cannot be reached or
+ * the project has moved during every attempt. Also throws it if the tables were distributed after this process started,
+ * because the process then does not know the nodes.
  */
 export async function openSource(databases: SourceDatabases, options: SourceOptions): Promise<ExportSource> {
   const { sql, exportSql, replica, nodes, config } = databases;
@@ -60,12 +61,12 @@ export async function openSource(databases: SourceDatabases, options: SourceOpti
   const onNode = isOwn && nodes ? await openOnNode(sql, nodes, options) : null;
   if (onNode) return onNode;
   const asOf = await settle([]);
-  // It shows everything committed before this line, and so all rows up to the cutoff.
+  // The snapshot shows everything committed before this position, and therefore all rows up to the cutoff.
   const position = (await (options.readPosition?.() ?? replica?.readPosition())) ?? null;
   const fromReplica = position && replica ? await replica.openSnapshot(position, signal) : null;
   const snapshot = fromReplica ?? (await openExportSnapshot(exportSql, { control: sql, signal }));
   if (isOwn && nodes === null && snapshot.isDistributed) {
-    // Without its nodes, two connections to the coordinator would read two snapshots.
+    // Without the nodes, two connections to the coordinator would read different snapshots.
     await snapshot.close();
     throw distributedSinceStart();
   }
@@ -73,9 +74,9 @@ export async function openSource(databases: SourceDatabases, options: SourceOpti
 }
 
 /**
- * Opens a snapshot on the node that holds the project; null if the tables are not distributed. After the cutoff is settled
- * with that node, the coordinator is asked for the node again: if it is still the same, the node has all rows committed before
- * the cutoff, even while the project is being moved.
+ * Opens a snapshot on the node with the project's shards; null if the tables are not distributed. After settling the cutoff
+ * with that node, it looks up the project's node again. If the node is the same, it has all rows committed before the cutoff,
+ * even while the project is being moved.
  */
 async function openOnNode(
   sql: Sql,
@@ -101,8 +102,8 @@ async function openOnNode(
 }
 
 /**
- * Lists the nodes whose writes hold back the watermark of all projects; none if the tables are not distributed. Throws
- * NodeUnavailable if they were distributed after this process started.
+ * Returns the nodes whose writes hold back the watermark of all projects; empty if the tables are not distributed. Throws
+ * NodeUnavailable if the tables were distributed after this process started.
  */
 export async function listNodes(sql: Sql, nodes: Nodes | null): Promise<Node[]> {
   if (nodes !== null) return (await listTrackerNodes(sql)).map((address) => nodes.at(address));

@@ -1,4 +1,4 @@
-/** The eight files of a project as entries of an archive, read from one snapshot. */
+/** Yields the eight dataset files of a project as archive entries, read from one snapshot. */
 import { digestContent } from "../../shared/artifacts/store.ts";
 import { EXPORT_DATASET_NAMES, EXPORT_DATASETS } from "../../shared/exports/datasets.ts";
 import { DELETED_ENTRY, entryName, type ProjectContents } from "../../shared/exports/manifest.ts";
@@ -11,11 +11,11 @@ import { streamDeletedFile } from "./deleted_rows.ts";
 export interface ProjectEntriesOptions extends Pick<DatasetFileOptions, "selection" | "format"> {
   /** Counts the rows of all files as they are sent. */
   meter: RowMeter;
-  /** Folder of the files in the archive; the top folder if omitted. */
+  /** Directory of the files in the archive. Default: the root. */
   directory?: string;
 }
 
-/** Yields the entries one after the other; adds each finished entry to `contents`. */
+/** Yields the entries one after the other, and adds each finished entry to `contents`. */
 export async function* projectEntries(
   snapshot: ExportSnapshot,
   contents: ProjectContents,

@@ -1,7 +1,7 @@
 /**
- * Which rows an export has: those that the cutoff, flags and filters select, or in an increment those of them that changed
- * after `since` (docs/increments.md). COPY takes no parameters, so the SQL text contains values as literals; ids and times were
- * parsed before.
+ * Builds the SQL that selects the rows of an export. A full export has the rows that match the cutoff, flags and filters. An
+ * increment has only those that changed after `since` (docs/increments.md). COPY takes no parameters, so the SQL text
+ * contains values as literals. Ids and times have already been parsed.
  */
 import type { ExportColumn } from "../../shared/exports/column.ts";
 import {
@@ -18,19 +18,19 @@ import { trackerTable } from "../tracker/tracker_tables.ts";
 import { hasTimeChecks, hasWrongTime, isWrongTime, timeColumns } from "../tracker/wrong_times.ts";
 
 export interface ExportSelection {
-  /** Where the tracker tables, or views, are. */
+  /** Schema of the tracker tables or views. */
   trackerSchema: string;
-  /** The shards that hold the project, by table, where the tables are distributed and a node is read. */
+  /** The project's shards by table name, if the export reads from a node. */
   shards?: Readonly<Record<string, string>> | null;
   projectId: string;
   /** The settled watermark; later rows are excluded. */
   asOf: string;
   visibility: ExportVisibility;
-  /** Values by filter name; a row has to match one of the values of every filter that is set. */
+  /** Values by filter name. A row must match one value of every filter that is set. */
   filters: Readonly<Record<string, readonly string[]>>;
-  /** Only rows that changed after it, docs/increments.md; all rows if it is null or missing. */
+  /** Selects only rows that changed after this time (docs/increments.md); all rows if null or undefined. */
   since?: string | null;
-  /** Only rows of a part of time, by the dataset's time column: from, inclusive, and to, exclusive. */
+  /** Bounds of the dataset's time column: `createdFrom` is inclusive, `createdTo` exclusive. */
   createdFrom?: string | null;
   createdTo?: string | null;
 }
@@ -38,7 +38,7 @@ export interface ExportSelection {
 /** Selects the rows that changed between two cutoffs. */
 export type Increment = ExportSelection & { since: string };
 
-/** What to select from a row `r`, and what to append to the FROM clause for it. */
+/** The SELECT list for a row `r`, and an addition to the FROM clause. */
 export interface RowLine {
   line: string;
   source: string;
@@ -47,7 +47,7 @@ export interface RowLine {
 export type RowCounts = Record<ExportDatasetName, number>;
 
 /**
- * Counts the rows of a dataset, but stops at `limit`: a result of `limit` means "at least". Throws WrongTimeError if a row
+ * Counts the rows of a dataset, but stops at `limit`. A result of `limit` means "at least". Throws WrongTimeError if a row
  * has a time that cannot be exported.
  */
 export async function countDatasetRows(
@@ -74,7 +74,7 @@ export async function countBundleRows(
   return onlyRow(sql.unsafe<[RowCounts]>(`select ${counts.join(",\n")}`));
 }
 
-/** Counts the rows, but never more than `limit` of them. */
+/** Returns a query that counts the rows of a dataset, up to `limit`. */
 export function countQuery(dataset: ExportDataset, selection: ExportSelection, limit: number): string {
   const rows = isIncrement(selection)
     ? changedKeys(dataset, selection)
@@ -85,15 +85,16 @@ export function countQuery(dataset: ExportDataset, selection: ExportSelection, l
     limit ${limit}) as counted`;
 }
 
-/** Returns the lines of all rows, ordered by time column and id; `more` conditions select a part of a full export. */
+/** Returns a query for the lines of all rows, ordered by time column and id. `more` conditions select a part of a full export. */
 export function selectLines(
   dataset: ExportDataset,
   selection: ExportSelection,
   { line, source, more = [] }: RowLine & { more?: readonly string[] },
 ): string {
   if (isIncrement(selection)) {
-    // Sorts keys and not lines, so that the sort fits in memory. The order must not come from an index, because the
-    // planner would then read the whole project: the transaction of an export makes sorting look expensive.
+    // Sorts keys instead of lines, so that the sort fits in memory. The order must not come from an index, because the
+    // planner would then read the whole project. It prefers an index because the transaction of an export makes sorts look
+    // expensive.
     return `with keys as materialized (
     ${changedKeys(dataset, selection)}
   )
@@ -108,7 +109,7 @@ export function selectLines(
   order by r.${dataset.timeColumn}, r.id`;
 }
 
-/** Conditions for the project's rows up to the watermark, all answered by the index of the order. */
+/** Returns the conditions for the project's rows up to the watermark. The index on the export's order covers them all. */
 export function ofProject(dataset: ExportDataset, selection: ExportSelection): string[] {
   return [
     isOfProject("r", selection),
@@ -117,14 +118,14 @@ export function ofProject(dataset: ExportDataset, selection: ExportSelection): s
   ];
 }
 
-/** Conditions for a row `r` of a full export: the same for counting, sampling and copying. */
+/** Returns the conditions for a row `r` of a full export. Counts, samples and copies share them. */
 function conditionsOf(dataset: ExportDataset, selection: ExportSelection): string[] {
   const conditions = [...ofProject(dataset, selection), ...ownVisibility(dataset, selection)];
   for (const parent of dataset.parents) {
-    // The foreign key guarantees that the parent exists, so only hidden parents are looked up. `not in` over keys that
-    // are never null becomes a hash beside the scan. `not exists` would become a join, which loses the order of the
-    // index, so that all lines would be sorted before the first is sent. The hash has to fit in memory
-    // (sql/connection/snapshot.ts): about 13 million hidden parents in one project.
+    // The foreign key guarantees that the parent exists, so the query looks up only hidden parents. PostgreSQL runs `not in`
+    // over non-null keys as a hashed subplan beside the scan. It would run `not exists` as a join, which loses the index
+    // order, and would sort all lines before sending the first. The hash must fit in memory (sql/connection/snapshot.ts),
+    // which is enough for about 13 million hidden parents in one project.
     conditions.push(`r.${PARENT_KEYS[parent]} not in (
       select p.id from ${tableOf(EXPORT_DATASETS[parent], selection)} as p
       where ${isOfProject("p", selection)} and (${hiddenParent(parent, selection, "p")}))`);
@@ -134,7 +135,7 @@ function conditionsOf(dataset: ExportDataset, selection: ExportSelection): strin
 
 type ParentTable = ExportDataset["parents"][number];
 
-/** Returns the condition under which a parent, the row `alias`, and so its children are not exported. */
+/** Returns the condition that a parent, the row `alias`, is hidden. Its children are then not exported either. */
 export function hiddenParent(parent: ParentTable, selection: ExportSelection, alias: string): string {
   const { visibility, asOf } = selection;
   const hidden = [`${alias}.created_at > ${literal(asOf)}`];
@@ -179,7 +180,7 @@ function isIncrement(selection: ExportSelection): selection is Increment {
   return Boolean(selection.since);
 }
 
-/** Selects time and id of the rows of an increment, in no order. */
+/** Returns a query for the time and id of an increment's rows, in no particular order. */
 function changedKeys(dataset: ExportDataset, increment: Increment): string {
   const visible = [
     ...ownVisibility(dataset, increment),
@@ -202,12 +203,12 @@ export function isBetween(time: string, { since, asOf }: Increment): string {
   return `${time} > ${literal(since)} and ${time} <= ${literal(asOf)}`;
 }
 
-/** Selects entries of the log as `c`. */
+/** Returns the condition that an entry `c` of the change log has this dataset and kind. */
 export function logged(increment: Increment, dataset: ExportDatasetName, kind: TrackerChangeKind): string {
   return `${isOfProject("c", increment)} and c.dataset = ${literal(dataset)} and c.kind = ${literal(kind)}`;
 }
 
-/** Selects id and time of changes to existing rows, and to the parents that decide whether they are visible. */
+/** Returns queries for the id and time of changes to existing rows, and of changes to parents that can change their visibility. */
 export function changesOfOlderRows(dataset: ExportDataset, increment: Increment): string[] {
   const own = `select c.id, c.at
       from ${changesTableOf(increment)} as c
@@ -219,7 +220,7 @@ export function changesOfOlderRows(dataset: ExportDataset, increment: Increment)
         from ${changesTableOf(increment)} as c
         where ${logged(increment, parent, "visibility")} and ${isBetween("c.at", increment)}
         union
-        -- a child may be older than its parent, by the start of its transaction
+        -- a child may be older than its parent, because both times are transaction starts
         select p.id, p.created_at
         from ${tableOf(EXPORT_DATASETS[parent], increment)} as p
         where ${isOfProject("p", increment)} and ${isBetween("p.created_at", increment)}
@@ -230,7 +231,7 @@ export function changesOfOlderRows(dataset: ExportDataset, increment: Increment)
   return [own, ...parents];
 }
 
-/** Selects the changed rows `r` with the time of their last change `k.at`, each once, and their parents. */
+/** Returns the FROM clause for the changed rows `r`, each once, with their parents and the time of their last change `k.at`. */
 export function fromChanged(
   dataset: ExportDataset,
   increment: Increment,
@@ -245,7 +246,7 @@ export function fromChanged(
     ${joinParents(dataset, increment, "join")}`;
 }
 
-/** Joins the parents of rows `r`, each by the name of its table. */
+/** Returns joins for the parents of rows `r`. The alias of each parent is its table name. */
 export function joinParents(
   dataset: ExportDataset,
   increment: Increment,
@@ -258,7 +259,7 @@ export function joinParents(
   return joins.join("\n    ");
 }
 
-/** Rows that changed again after the cutoff come with the next increment. */
+/** Returns conditions that exclude rows that changed again after the cutoff. The next increment contains these rows. */
 export function isLastChange(dataset: ExportDataset, increment: Increment): string[] {
   const later = (name: ExportDatasetName, kind: TrackerChangeKind): string => `(
       select c.id
@@ -272,7 +273,10 @@ export function isLastChange(dataset: ExportDataset, increment: Increment): stri
   ];
 }
 
-/** Thrown for a row with a time that cannot be written (sql/tracker/wrong_times.ts). Says what to do, without a period. */
+/**
+ * Thrown for a row with a time that cannot be exported (sql/tracker/wrong_times.ts). The message says what to do, without a
+ * final period.
+ */
 export class WrongTimeError extends Error {
   override readonly name = "WrongTimeError";
   readonly row: WrongTime;
@@ -287,7 +291,7 @@ export class WrongTimeError extends Error {
   }
 }
 
-/** `column` is its name in JSON. */
+/** The row and its wrong time. `column` is the JSON name of the column. */
 interface WrongTime {
   dataset: ExportDatasetName;
   column: string;
@@ -302,11 +306,12 @@ export async function requireRightTimes(
   datasets = Object.values(EXPORT_DATASETS),
 ): Promise<void> {
   const checks = hasTimeChecks(datasets, (dataset) => tableOf(dataset, selection));
-  // Planned once for each connection, as that takes longer than the answer. Shards have too many names to keep a plan for each.
+  // Prepared once per connection, because planning takes longer than execution. Shards have too many names to prepare a plan
+  // for each.
   const options = { prepare: !selection.shards, simple: false };
   const query = sql.unsafe<[{ isChecked: boolean }]>(`select ${checks} as is_checked`, [], options);
   if (await onlyValue(query)) return;
-  // The checks of the tables below a view may also rule out such times. Then PostgreSQL reads no row.
+  // Check constraints of the tables below a view may also rule out wrong times. PostgreSQL then reads no row.
   await sql`select set_config('constraint_exclusion', 'on', true)`;
   const queries = datasets.map((dataset) => `(${wrongTimeQuery(dataset, selection)})`);
   const [{ wrongTime }] = await sql.unsafe<[{ wrongTime: WrongTime | null }]>(
@@ -316,7 +321,7 @@ export async function requireRightTimes(
   await sql`select set_config('constraint_exclusion', 'partition', true)`;
 }
 
-/** Returns a WrongTime as JSON if any row has one. Reads no rows if validated checks rule it out. */
+/** Returns a query for the first WrongTime found, as JSON. It reads no rows if validated check constraints rule out wrong times. */
 export function wrongTimeQuery(dataset: ExportDataset, selection: ExportSelection): string {
   const columns = timeColumns(dataset);
   const choose = (value: (column: ExportColumn) => string): string => {
@@ -354,12 +359,12 @@ export function tableOf(
   return shards?.[dataset.table] ?? trackerTable(trackerSchema, dataset.table);
 }
 
-/** Returns the name of the table that logs changes of rows, or of its shard. */
+/** Returns the name of the change log's table, or of its shard. */
 export function changesTableOf({ shards }: ExportSelection): string {
   return shards?.["tracker_changes"] ?? "tracker_changes";
 }
 
-/** Returns a text literal. The pool pins `standard_conforming_strings`, so only the quote needs doubling. */
+/** Returns an SQL text literal. The pool pins `standard_conforming_strings`, so only single quotes need doubling. */
 export function literal(value: string): string {
   if (value.includes("\0")) throw new RangeError("Cannot write a literal: the text holds a NUL");
   return `'${value.replaceAll("'", "''")}'`;
@@ -370,7 +375,7 @@ function literals(values: readonly string[]): string {
   return values.map(literal).join(", ");
 }
 
-/** Returns the condition that a row is of the project, whose id is a literal too. It comes first in keys and indexes. */
+/** Returns the condition that a row belongs to the project. The project id is the first column of keys and indexes. */
 export function isOfProject(row: string, { projectId }: { projectId: string }): string {
   return `${row}.project_id = ${literal(projectId)}`;
 }

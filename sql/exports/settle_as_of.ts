@@ -1,12 +1,12 @@
 /**
- * Settles the cutoff of an export: chooses the default of `as_of`, or checks the time that the caller has asked for. No open
- * transaction can still add a row at or before a settled cutoff; the newest one is the watermark.
+ * Settles the cutoff of an export: chooses the default of `as_of`, or checks the time that the caller requested. No open
+ * transaction can still add a row at or before a settled cutoff. The newest settled cutoff is the watermark.
  *
- * A row has the start time of its transaction (`now()`, rounded to milliseconds). So the cutoff must be before the
- * start of every open and every future transaction. pg_stat_activity shows when a transaction started, but a moment late:
- * a session first takes the time, then reports the transaction, and the scheduler may delay it in between. A session is
- * therefore trusted only after it was seen waiting for its client at a time after the cutoff: any later transaction of
- * it starts after the cutoff. Sleeping "long enough" would be simpler, and wrong on a busy machine.
+ * The time of a row is the start of its transaction (`now()`, rounded to milliseconds). The cutoff must therefore precede the
+ * start of every open and every future transaction. pg_stat_activity shows the start of a transaction with a delay: a session
+ * first reads the clock, then reports the transaction, and the scheduler may interrupt it in between. A session is therefore
+ * trusted only after it was seen waiting for its client at a time after the cutoff. Every later transaction of that session
+ * starts after the cutoff. A fixed sleep would be simpler, but wrong on a busy machine.
  */
 import { RETRY_AFTER } from "../../shared/error_details.ts";
 import { TEXTS } from "../../shared/error_texts.ts";
@@ -22,41 +22,41 @@ import { type AbandonedCitusWrite, listAbandonedCitusWrites } from "./abandoned_
 import { listHarmlessSessions } from "./harmless_sessions.ts";
 import { isChangeLogKept, SINCE_DAYS } from "./tracker_changes.ts";
 
-/** How long short transactions are waited for without `as_of`, so that the cutoff is as recent as possible. */
+/** How long to wait for short transactions if `as_of` is omitted, so that the cutoff is as recent as possible. */
 const FRESHNESS_WAIT_MS = 100;
 /** How long a request waits for an explicit `as_of` to settle. */
 const SETTLE_TIMEOUT_MS = 5000;
 const FIRST_PAUSE_MS = 1;
 const MAX_PAUSE_MS = 50;
 
-/** An older cutoff is logged: a transaction was probably left open. */
+/** A larger lag of the cutoff is logged, because a transaction was probably left open. */
 const NOTEWORTHY_LAG_MS = 5000;
 
-/** The pid of prepared transactions, which have no session. */
+/** Stands for the missing pid of prepared transactions, which have no session. */
 const NO_SESSION = 0;
 
-/** What holds back the watermark: an open transaction, or a write whose end is unknown. Also for the log. */
+/** An open transaction or an abandoned write that holds back the watermark. It is also logged. */
 interface WatermarkBlocker {
   pid: number;
   applicationName: string;
-  /** When its transaction started; null if unknown, because the database hides it or reports another time: nothing settles. */
+  /** Start of the transaction. Null if the database hides the start or reports another time; then nothing settles. */
   transactionStart: string | null;
 }
 
-/** `observedAt` is the database's time when it was asked. */
+/** `observedAt` is the database's time at the first observation. */
 export type AsOfResult =
   | { ok: true; asOf: string; observedAt: string; blockers: WatermarkBlocker[] }
   | { ok: false; reason: "future" | "unsettled"; blockers: WatermarkBlocker[] };
 
 export interface SettleOptions {
-  /** ISO 8601 with three digits, as `parseInstant` returns it. */
+  /** ISO 8601 with milliseconds, as `parseInstant` returns it. */
   asOf?: string;
   timeoutMs?: number;
   /** Application names whose sessions are ignored: the operator guarantees that they write no tracker rows. */
   ignoredApplications?: readonly string[];
   /** Schema of the tracker tables or views. */
   trackerSchema?: string;
-  /** The database nodes that are read from, where the tracker tables are distributed. */
+  /** The database nodes that the export reads from, if the tracker tables are distributed. */
   nodes?: readonly Node[];
   /** Aborted when the result is no longer needed. */
   signal?: AbortSignal;
@@ -78,8 +78,8 @@ interface CutoffOptions {
 }
 
 /**
- * Settles `asOf`, or chooses the newest settled watermark if it is null. Throws VALIDATION_ERROR if `asOf` is in the
- * future or an increment from `since` cannot be exact, SERVICE_UNAVAILABLE if it does not settle. Call it outside a
+ * Settles `asOf`, or chooses the newest settled watermark if it is null. Throws VALIDATION_ERROR if `asOf` is in the future
+ * or an increment from `since` cannot be exact. Throws SERVICE_UNAVAILABLE if the cutoff does not settle. Call it outside a
  * transaction.
  */
 export async function settleCutoff(
@@ -107,7 +107,8 @@ export async function settleCutoff(
 }
 
 /**
- * Returns true if the database hides sessions, so that waiting does not help. Prepared transactions have no session.
+ * Returns whether the database hides sessions, in which case waiting does not help. Ignores prepared transactions, which have
+ * no session.
  */
 function isBlind(blockers: readonly WatermarkBlocker[]): boolean {
   return blockers.some(({ pid, transactionStart }) => pid !== NO_SESSION && transactionStart === null);
@@ -115,7 +116,7 @@ function isBlind(blockers: readonly WatermarkBlocker[]): boolean {
 
 /** Logs what holds back the watermark (docs/watermark.md). */
 function report(deps: CutoffDeps, result: AsOfResult, isChosen: boolean): void {
-  // By the database's clock alone: the difference to this machine's would look like a lag.
+  // Uses only the database's clock, because a difference from this machine's clock would look like a lag.
   const lagMs = result.ok && isChosen ? Date.parse(result.observedAt) - Date.parse(result.asOf) : 0;
   const isUnsettled = !result.ok && result.reason === "unsettled";
   if (!isUnsettled && lagMs < NOTEWORTHY_LAG_MS) return;
@@ -130,8 +131,8 @@ function report(deps: CutoffDeps, result: AsOfResult, isChosen: boolean): void {
 }
 
 /**
- * Throws VALIDATION_ERROR if an increment from `since` to `asOf` cannot be exact, so that the caller has to take a full
- * export: with `details.reason: "since_too_old"`, or without if changes are not logged at all.
+ * Throws VALIDATION_ERROR if an increment from `since` to `asOf` cannot be exact. The error has `details.reason:
+ * "since_too_old"`, except if changes are not logged at all.
  */
 async function requireSince(
   { sql, config }: CutoffDeps,
@@ -166,21 +167,21 @@ interface SessionRow {
   xactStart: string | null;
   /** Whether the session waits for its client, in a transaction or not. */
   isWaiting: boolean;
-  /** Whether the session belongs to a client; background workers never wait for one. */
+  /** Whether the session belongs to a client. Background workers never wait for a client. */
   isClient: boolean;
-  /** Whether the activity of the session is hidden from the service, or not reported. */
+  /** Whether the session's activity is hidden from the service, or not reported. */
   isHidden: boolean;
 }
 
 /** Result of all observations so far, for one watermark. */
 interface Findings {
-  /** What is, or may be, in a transaction that started at or before the watermark. */
+  /** Sessions and writes that are, or may be, in a transaction that started at or before the watermark. */
   blockers: WatermarkBlocker[];
-  /** Whether every other session is known to be clear. */
+  /** Whether all other sessions are known to be clear (`isClear`). */
   isKnown: boolean;
 }
 
-/** Where to observe sessions, and which of them to ignore. */
+/** The databases whose sessions are observed, and the sessions to ignore. */
 interface Scope {
   sql: Sql;
   ignoredApplications: readonly string[];
@@ -190,9 +191,9 @@ interface Scope {
 }
 
 /**
- * Settles `asOf`, or chooses the newest settled watermark if it is undefined: everything committed before the call is at or
- * before it, unless an open transaction holds it back. Call it outside a transaction, and take the snapshot to read from
- * afterwards. Throws NodeUnavailable if a node cannot be asked.
+ * Settles `asOf`, or chooses the newest settled watermark if it is undefined. Everything committed before the call is at or
+ * before that watermark, unless an open transaction holds it back. Call it outside a transaction, and take the snapshot
+ * afterwards. Throws NodeUnavailable if a node cannot be reached.
  */
 export async function settleAsOf(sql: Sql, options: SettleOptions = {}): Promise<AsOfResult> {
   const { asOf, timeoutMs = SETTLE_TIMEOUT_MS, signal } = options;
@@ -200,7 +201,7 @@ export async function settleAsOf(sql: Sql, options: SettleOptions = {}): Promise
   const scope = { sql, ignoredApplications, tables: trackerTables(trackerSchema), nodes };
   const { observedAt } = await observe(scope);
   if (asOf !== undefined && asOf > observedAt) return { ok: false, reason: "future", blockers: [] };
-  // Rounding may have put a row committed just now half a millisecond ahead of the clock.
+  // Rounding to milliseconds can put a row that was just committed half a millisecond ahead of the clock.
   const watermark = asOf ?? addMilliseconds(observedAt, 1);
   const trusted = new Set<string>();
   const begun = performance.now();
@@ -212,7 +213,7 @@ export async function settleAsOf(sql: Sql, options: SettleOptions = {}): Promise
     const isDated = isKnown && starts.length === blockers.length;
     const [oldest] = starts.sort();
     if (isKnown && blockers.length === 0) return { ok: true, asOf: watermark, observedAt, blockers };
-    // Without `asOf`, the cutoff is before every transaction that is not short.
+    // Without `asOf`, the cutoff is just before the oldest transaction that is still open after the wait.
     if (isDated && oldest && asOf === undefined && waitedMs > FRESHNESS_WAIT_MS) {
       return { ok: true, asOf: addMilliseconds(oldest, -1), observedAt, blockers };
     }
@@ -222,8 +223,8 @@ export async function settleAsOf(sql: Sql, options: SettleOptions = {}): Promise
 }
 
 /**
- * Returns the age in seconds of the oldest open transaction that holds back the cutoff of exports now; 0 without one.
- * Null if the database hides a session that may.
+ * Returns the age in seconds of the oldest open transaction that holds back the cutoff of exports; 0 if no transaction does.
+ * Null if the database hides a session that may hold it back.
  */
 export async function measureWatermarkHold(
   sql: Sql,
@@ -233,13 +234,13 @@ export async function measureWatermarkHold(
   const { observedAt, sessions } = await observe(scope);
   const open = sessions.filter(({ xactStart, isHidden }) => xactStart !== null || isHidden);
   const blockers = await excludeHarmless(scope, open);
-  // Prepared transactions have a start, although it is unknown which of them wrote.
+  // Prepared transactions have a start time, although they count as hidden because it is unknown which of them wrote.
   if (blockers.some(({ pid, isHidden }) => isHidden && pid !== NO_SESSION)) return null;
   const starts = blockers.flatMap(({ xactStart }) => (xactStart === null ? [] : Date.parse(xactStart)));
   return starts.length === 0 ? 0 : Math.max(0, Date.parse(observedAt) - Math.min(...starts)) / 1000;
 }
 
-/** Observes the sessions once more and finds what holds the watermark back; adds to `trusted`. */
+/** Observes the sessions again and finds the blockers of the watermark. Adds waiting sessions to `trusted`. */
 async function examine(
   scope: Scope,
   { watermark, trusted }: { watermark: string; trusted: Set<string> },
@@ -253,10 +254,10 @@ async function examine(
     const key = `${session.pid} ${session.backendStart}`;
     if (isBlocker(session, watermark)) blocking.push(session);
     else if (!isClear(session, watermark, trusted.has(key))) isKnown = false;
-    // Counts from the next observation on: this one read the transaction before the wait state.
+    // Takes effect at the next observation, because this observation read the transaction before the wait state.
     if (session.isWaiting) trusted.add(key);
   }
-  // Read after the sessions: whatever an ended session has left behind is visible by then.
+  // Read after the sessions, because by then all writes left behind by an ended session are visible.
   const abandoned = await listAbandonedCitusWrites(scope.sql, scope.nodes);
   const harmful = await excludeHarmless(scope, blocking);
   return { blockers: [...harmful.map(describeBlocker), ...abandoned.map(describeWrite)], isKnown };
@@ -266,12 +267,12 @@ function describeBlocker({ pid, applicationName, isHidden, xactStart }: SessionR
   return { pid, applicationName, transactionStart: isHidden ? null : xactStart };
 }
 
-/** The start of its transaction is unknown; what PostgreSQL knows is the later time of PREPARE. */
+/** Describes a write without the start of its transaction. PostgreSQL knows only the later time of PREPARE. */
 function describeWrite({ pid, what }: AbandonedCitusWrite): WatermarkBlocker {
   return { pid: pid ?? NO_SESSION, applicationName: what, transactionStart: null };
 }
 
-/** Removes blockers that cannot write tracker rows. Usually there are no blockers, and no query is needed. */
+/** Removes blockers that cannot write tracker rows. Usually there are no blockers, so no query is needed. */
 async function excludeHarmless({ sql, tables }: Scope, blockers: SessionRow[]): Promise<SessionRow[]> {
   const sessions = blockers.flatMap(({ pid, roleId }) => (roleId === null ? [] : [{ pid, roleId }]));
   if (sessions.length === 0) return blockers;
@@ -279,22 +280,23 @@ async function excludeHarmless({ sql, tables }: Scope, blockers: SessionRow[]): 
   return blockers.filter(({ pid }) => !harmless.has(pid));
 }
 
-/** Whether the session may be in a transaction that started at or before the watermark. */
+/** Returns whether the session may be in a transaction that started at or before the watermark. */
 function isBlocker(session: SessionRow, watermark: string): boolean {
   return session.isHidden || (session.xactStart !== null && session.xactStart <= watermark);
 }
 
-/** Whether every later transaction of the session starts after the watermark. */
+/** Returns whether every later transaction of the session starts after the watermark. */
 function isClear(session: SessionRow, watermark: string, wasWaiting: boolean): boolean {
   if (session.xactStart !== null) return true;
   return wasWaiting || !session.isClient || session.backendStart > watermark;
 }
 
 /**
- * Reads every other session that could write to this database. PostgreSQL's own workers write no rows, nor does Citus's
- * maintenance daemon, whose transaction stays open while a node is silent. What it commits on a node was prepared there
- * before, which `listAbandonedCitusWrites` sees. A prepared transaction that has written tracker rows has no session and no
- * known start: while there is one, nothing settles. `observedAt` is the time before, truncated to milliseconds.
+ * Returns every other session that could write to this database. PostgreSQL's own workers write no rows. Citus's maintenance
+ * daemon is excluded, because its transaction stays open while a node does not respond. A write that the daemon commits was
+ * prepared on its node before, so `listAbandonedCitusWrites` finds it. A prepared transaction with tracker rows has no
+ * session and no known start. Nothing settles while one exists. `observedAt` is the time before the observation, truncated to
+ * milliseconds.
  */
 async function observe({ sql, ignoredApplications, tables }: Scope) {
   const rows = await sql<({ observedAt: string } & (SessionRow | { pid: null }))[]>`
@@ -314,7 +316,7 @@ async function observe({ sql, ignoredApplications, tables }: Scope) {
       from pg_stat_get_activity(null) as a
       where a.datid = (select oid from pg_database where datname = current_database())
         and a.pid <> pg_backend_pid()
-        -- null for PostgreSQL's own workers, such as autovacuum, also if they are hidden
+        -- null for PostgreSQL's own workers, such as autovacuum, even if they are hidden
         and a.usesysid is not null
         -- null for a hidden session, which must not be excluded
         and coalesce(a.backend_type not in ('autovacuum worker', 'parallel worker', 'walsender'), true)

@@ -1,13 +1,13 @@
-/** Table `tracker_changes`: what happened to tracker rows after they were inserted (docs/increments.md). */
+/** Table `tracker_changes`: the log of changes to tracker rows after their insertion (docs/increments.md). */
 import { onlyValue, type Sql } from "../connection/pool.ts";
 import { isTrackerDistributed } from "../tracker/distribute_tracker.ts";
 
 /** Maximum age of the start of an increment, in days. */
 export const SINCE_DAYS = 90;
-/** Days that entries are kept: longer, for increments that have been accepted and are still being built. */
+/** Retention of entries in days. It exceeds `SINCE_DAYS` for increments that were accepted and are still being built. */
 const KEPT_DAYS = SINCE_DAYS + 1;
 
-/** The log no longer has all changes of an increment. Says what to do, without a period. */
+/** Thrown if the log no longer has all changes of an increment. The message says what to do, without a final period. */
 export class ChangeLogDeletedError extends Error {
   override readonly name = "ChangeLogDeletedError";
 
@@ -18,28 +18,28 @@ export class ChangeLogDeletedError extends Error {
   }
 }
 
-/** Returns whether an increment from `since` can be accepted: all changes after it are in the log, and stay for a day. */
+/** Returns whether an increment from `since` can be accepted. All later changes are then in the log and stay for another day. */
 export function isChangeLogKept(sql: Sql, since: string): Promise<boolean> {
   return isWithin(sql, since, SINCE_DAYS);
 }
 
 /**
- * Throws ChangeLogDeletedError if the snapshot of the transaction may lack changes after `since`. The snapshot still
- * shows entries that are deleted later.
+ * Throws ChangeLogDeletedError if the snapshot of the transaction may lack changes after `since`. Entries that are deleted
+ * later remain visible in the snapshot.
  */
 export async function requireChangeLog(tx: Sql, since: string): Promise<void> {
   if (!(await isWithin(tx, since, KEPT_DAYS))) throw new ChangeLogDeletedError(since);
 }
 
 async function isWithin(sql: Sql, since: string, days: number): Promise<boolean> {
-  // A transaction may have begun long ago.
+  // Not `now()`, because the transaction may have begun long ago.
   return onlyValue(sql<[{ isWithin: boolean }]>`
     select ${since}::text::timestamptz >= clock_timestamp() - make_interval(days => ${days}) as is_within`);
 }
 
 /**
- * Deletes up to `limit` entries that increments can no longer read, of each shard if the log is distributed. Returns their
- * number.
+ * Deletes up to `limit` entries that increments can no longer read, per shard if the log is distributed. Returns the number
+ * of deleted entries.
  */
 export async function deleteOldTrackerChanges(sql: Sql, limit: number): Promise<number> {
   if (await isTrackerDistributed(sql)) return deleteOnNodes(sql, limit);
@@ -47,7 +47,7 @@ export async function deleteOldTrackerChanges(sql: Sql, limit: number): Promise<
   return count;
 }
 
-/** Deletes by physical row address (`ctid`), which is valid in one shard only. */
+/** Deletes entries on each shard, because a physical row address (`ctid`) is valid in one shard only. */
 async function deleteOnNodes(sql: Sql, limit: number): Promise<number> {
   const shards = await sql<{ success: boolean; result: string }[]>`
     select success, result from run_command_on_shards('public.tracker_changes', ${oldEntries("%1$s", limit)})`;

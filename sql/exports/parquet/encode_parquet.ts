@@ -1,4 +1,4 @@
-/** Turns the rows of a binary COPY into a Parquet file while they come: row groups of column chunks of pages. */
+/** Encodes the rows of a binary COPY as a stream of Parquet: row groups, which contain column chunks, which contain pages. */
 import { ByteWriter } from "hyparquet-writer";
 import { writePageHeader } from "hyparquet-writer/src/datapage.js";
 import { writeMetadata } from "hyparquet-writer/src/metadata.js";
@@ -8,12 +8,15 @@ import { gatherChunks } from "../../../shared/exports/gather_chunks.ts";
 import { collectGarbage } from "../copy_rows.ts";
 import { type FileMetadata, Page, readInt32, storedType } from "./page.ts";
 
-/** A reader needs a whole group to begin with, and so do we: it stays below 64 MiB with a last row of 32 MiB. */
+/**
+ * Size at which a row group is complete, before compression. Readers and this encoder need a whole group in memory. A group
+ * stays below 64 MiB even with a last row of 32 MiB.
+ */
 const ROW_GROUP_BYTES = 32 * 2 ** 20;
 const MAGIC = Buffer.from("PAR1");
-/** Pages that other threads compress at a time. More would only pile up. */
+/** Maximum number of pages that other threads compress at a time. More pages would only pile up. */
 const MAX_COMPRESSING = 16;
-/** Higher levels take longer than PostgreSQL needs for the rows. */
+/** Compression at a higher level takes longer than PostgreSQL takes to send the rows. */
 const ZSTD_LEVEL = 1;
 
 export type ParquetTable = Pick<ExportDataset, "table" | "columns">;
@@ -21,22 +24,22 @@ export type ParquetTable = Pick<ExportDataset, "table" | "columns">;
 export interface ParquetOptions {
   /** Counts the rows as they are encoded. */
   meter?: { rows: number };
-  /** Bytes of values in a row group; for tests. */
+  /** Size of a row group in bytes before compression, for tests. */
   rowGroupBytes?: number;
 }
 
 /**
- * Yields the file of a dataset. `copied` are chunks of whole rows, in COPY's binary format with the columns in the
- * dataset's order; several copies may follow each other. The same rows give the same bytes, however they are cut into
- * chunks. Holds one row group, compressed but for the pages that are being filled. The footer is last, so a file that
- * is cut off is not valid Parquet.
+ * Yields the Parquet file of a dataset. `copied` yields chunks of whole rows in COPY's binary format, with columns in the
+ * dataset's order. It may be the output of several COPYs. The same rows produce the same bytes, whatever the chunk
+ * boundaries. The encoder keeps one row group in memory, compressed except for the pages that are being filled. The footer is
+ * last, so a truncated file is not valid Parquet.
  */
 export function encodeParquet(
   copied: AsyncGenerator<Uint8Array, void, void>,
   dataset: ParquetTable,
   options: ParquetOptions = {},
 ): AsyncGenerator<Uint8Array, void, void> {
-  // Pages of a short column are a few bytes.
+  // A page of a narrow column has only a few bytes.
   return gatherChunks(encodeParts(copied, dataset, options));
 }
 
@@ -45,7 +48,7 @@ async function* encodeParts(
   dataset: ParquetTable,
   { meter, rowGroupBytes = ROW_GROUP_BYTES }: ParquetOptions,
 ): AsyncGenerator<Uint8Array, void, void> {
-  /** The newest pages, the oldest first. */
+  /** Pages that may still be compressing, oldest first. */
   const filled: Promise<WrittenPage>[] = [];
   const group = new RowGroup(dataset, filled, rowGroupBytes);
   const groups: RowGroupMetadata[] = [];
@@ -84,7 +87,10 @@ function footer(dataset: ParquetTable, groups: RowGroupMetadata[]): Uint8Array {
   return writer.getBytes();
 }
 
-/** Returns the root and its columns. All are optional: a tracker's view may return null where the table cannot. */
+/**
+ * Returns the schema: the root and its columns. All columns are optional, because a tracker's view may return null where the
+ * table cannot.
+ */
 function schemaOf({ table, columns }: ParquetTable): FileMetadata["schema"] {
   return [
     { name: table, num_children: columns.length },
@@ -98,9 +104,9 @@ function schemaOf({ table, columns }: ParquetTable): FileMetadata["schema"] {
 
 type RowGroupMetadata = FileMetadata["row_groups"][number];
 
-/** "PGCO" of the signature `PGCOPY\n\xff\r\n\0`; a row begins with the number of its columns. */
+/** "PGCO", the start of the signature `PGCOPY\n\xff\r\n\0`. A row starts with its number of columns instead. */
 const SIGNATURE = 0x5047_434f;
-/** The signature and the flags, before the length of the header's extension. */
+/** Size of the signature and the flags, which precede the length of the header extension. */
 const HEADER_BYTES = 15;
 const TRAILER = -1;
 
@@ -110,7 +116,7 @@ class RowGroup {
   rows = 0;
   #bytes = 0;
 
-  /** `maxBytes` is of values before compression; the row that reaches it is the last. */
+  /** `maxBytes` is the size of the values before compression. The row that reaches it is the last row of the group. */
   constructor(dataset: ParquetTable, filled: Promise<WrittenPage>[], maxBytes: number) {
     this.#columns = dataset.columns.map((column) => new ColumnChunk(column, filled));
     this.#maxBytes = maxBytes;
@@ -120,7 +126,7 @@ class RowGroup {
     return this.#bytes >= this.#maxBytes;
   }
 
-  /** Adds whole rows until the group is full. Returns where the next row starts. */
+  /** Adds whole rows until the group is full. Returns the offset of the next row. */
   addRows(source: Buffer, start: number): number {
     let at = start;
     while (at < source.length && !this.isFull) {
@@ -135,7 +141,7 @@ class RowGroup {
     return at;
   }
 
-  /** Yields the group, which starts at `offset` of the file, and begins the next one. Returns what the metadata say. */
+  /** Yields the group, which starts at `offset` in the file, and starts the next group. Returns the group's metadata. */
   async *finish(offset: number): AsyncGenerator<Uint8Array, RowGroupMetadata, void> {
     const columns: ChunkMetadata[] = [];
     const rows = this.rows;
@@ -164,12 +170,12 @@ class RowGroup {
   }
 }
 
-/** COPY's length of a null. */
+/** The length field of a null in COPY's binary format. */
 const NULL_LENGTH = -1;
 
 type ChunkMetadata = FileMetadata["row_groups"][number]["columns"][number];
 
-/** What a page is in the file: its header and its content, in the order in which they are written. */
+/** A page as written to the file: the header, then the content. */
 interface WrittenPage {
   header: Uint8Array;
   content: Uint8Array;
@@ -191,7 +197,7 @@ class ColumnChunk {
     this.#filled = filled;
   }
 
-  /** Adds a value of COPY's binary format, null when its length is -1. Returns the bytes that it takes in the page. */
+  /** Adds a value in COPY's binary format; length -1 means null. Returns the number of bytes that it takes in the page. */
   add(source: Buffer, at: number, length: number): number {
     const page = this.#page;
     const before = page.end;
@@ -203,8 +209,8 @@ class ColumnChunk {
   }
 
   /**
-   * Yields the pages that it has, and starts a new chunk. `offset` is where in the file it starts. Returns what the file's
-   * metadata say about it.
+   * Yields the pages of the column chunk, which starts at `offset` in the file, and starts the next chunk. Returns the
+   * chunk's metadata.
    */
   async *finish(offset: number): AsyncGenerator<Uint8Array, ChunkMetadata, void> {
     if (this.#page.rows > 0) this.#endPage();
@@ -241,7 +247,7 @@ class ColumnChunk {
   #endPage(): void {
     const page = this.#page;
     const written = writePage(page);
-    // If the rows are cut off, nothing awaits it.
+    // Avoids an unhandled rejection, because nothing awaits the page if the copy fails.
     written.catch(() => {});
     this.#pages.push(written);
     this.#filled.push(written);

@@ -1,22 +1,22 @@
-/** A page of a Parquet column while it is filled: which rows have a value, and the values as each type is stored. */
+/** Fills a page of a Parquet column with its values, encoded by type, and a flag per row for the presence of a value. */
 import type { writeMetadata } from "hyparquet-writer/src/metadata.js";
 import type { ExportColumn, ExportColumnType } from "../../../shared/exports/column.ts";
 
 export type FileMetadata = Parameters<typeof writeMetadata>[1];
 type SchemaElement = FileMetadata["schema"][number];
 
-/** How the values of a column are stored. */
+/** The Parquet type of a column, and how to write its values. */
 interface StoredType {
   element: Pick<SchemaElement, "converted_type" | "logical_type"> & {
     type: NonNullable<SchemaElement["type"]>;
   };
   /** The PostgreSQL type whose binary form `write` reads. */
   cast: string;
-  /** Adds a row with the value of `length` bytes that starts at `at`, in encoding PLAIN. */
+  /** Adds a row in PLAIN encoding. The value starts at offset `at` of `source` and has `length` bytes. */
   write: (page: Page, source: Buffer, at: number, length: number) => void;
 }
 
-/** Spark and others cannot read the logical type UUID, and every reader can join text. */
+/** Also the type of UUIDs: Spark and other readers cannot read the logical type UUID, but every reader can join on text. */
 const STRING = { type: "BYTE_ARRAY", converted_type: "UTF8", logical_type: { type: "STRING" } } as const;
 
 const TYPES: Readonly<Record<ExportColumnType, StoredType>> = {
@@ -46,18 +46,18 @@ export function storedType(column: ExportColumn): StoredType {
   return column.bits === 64 ? BIG_INTEGER : TYPES[column.type];
 }
 
-/** A page ends with the value that reaches this, so most last values need no buffer above MAX_START_BYTES. */
+/** The value that reaches this size is the last of its page. Most pages then need no buffer larger than MAX_START_BYTES. */
 const FULL_BYTES = 224 * 1024;
 const MAX_START_BYTES = 256 * 1024;
 const FIRST_BYTES = 8 * 1024;
 const PAGE_ROWS = 16_384;
-/** Length, header of the run, and a bit per row. */
+/** Maximum size of the definition levels: their length, a run header, and one bit per row. */
 const LEVELS_BYTES_MAX = 4 + 3 + PAGE_ROWS / 8;
 
 export class Page {
-  /** Has room for the definition levels, then the values. */
+  /** Buffer for the definition levels, followed by the values. */
   bytes = Buffer.allocUnsafeSlow(FIRST_BYTES);
-  /** Where the next value goes. */
+  /** Offset of the next value. */
   end = LEVELS_BYTES_MAX;
   rows = 0;
   nulls = 0;
@@ -73,14 +73,14 @@ export class Page {
     this.nulls += 1;
   }
 
-  /** Adds a row whose value follows. */
+  /** Adds a row with a value, which the caller then writes. */
   addPresent(): void {
     const index = this.rows >> 3;
     this.#isPresent[index] = (this.#isPresent[index] ?? 0) | (1 << (this.rows & 7));
     this.rows += 1;
   }
 
-  /** Makes room for a value of so many bytes. */
+  /** Makes room for a value of `bytes` bytes. */
   reserve(bytes: number): void {
     const needed = this.end + bytes;
     if (needed <= this.bytes.length) return;
@@ -91,7 +91,7 @@ export class Page {
     this.bytes = grown;
   }
 
-  /** Puts the definition levels before the values, and returns where they start. */
+  /** Writes the definition levels directly before the values, and returns their offset. */
   writeLevels(): number {
     const isSame = this.nulls === 0 || this.nulls === this.rows;
     const groups = (this.rows + 7) >> 3;
@@ -105,7 +105,7 @@ export class Page {
     return start;
   }
 
-  /** Starts the next page, in another buffer. */
+  /** Starts the next page with a new buffer. */
   reset(): void {
     this.#isPresent.fill(0);
     this.bytes = Buffer.allocUnsafeSlow(Math.min(this.bytes.length, MAX_START_BYTES));
@@ -126,16 +126,16 @@ function toVarint(value: number): Uint8Array {
 }
 
 const TWO_TO_32 = 2 ** 32;
-/** PostgreSQL counts from 2000, Parquet from 1970. */
+/** PostgreSQL counts time from 2000, Parquet from 1970. */
 const EPOCH_MS = Date.UTC(2000, 0, 1);
-/** Below this, a loop is faster than a call that copies. */
+/** Up to this length, a loop is faster than `Buffer.copy`. */
 const SHORT_BYTES = 32;
 const UUID_TEXT_BYTES = 36;
 const DASH = 45;
 const DASH_BEFORE: ReadonlySet<number> = new Set([4, 6, 8, 10]);
 const HEX = Uint8Array.from(Buffer.from("0123456789abcdef"));
 
-/** PostgreSQL has the most significant byte first, Parquet last. */
+/** Reverses the byte order: PostgreSQL sends big-endian numbers, and Parquet stores little-endian numbers. */
 function writeNumber(page: Page, source: Buffer, at: number, length: number): void {
   page.addPresent();
   page.reserve(length);
@@ -173,7 +173,7 @@ function writeUuid(page: Page, source: Buffer, at: number): void {
   page.end = target;
 }
 
-/** A bit per value, the lowest first. */
+/** Stores one bit per value, the lowest bit first. */
 function writeBoolean(page: Page, source: Buffer, at: number): void {
   const bit = (page.rows - page.nulls) & 7;
   page.addPresent();
@@ -186,7 +186,10 @@ function writeBoolean(page: Page, source: Buffer, at: number): void {
   page.bytes[last] = (page.bytes[last] ?? 0) | ((source[at] ?? 0) << bit);
 }
 
-/** From microseconds to milliseconds; both halves are divided, because the whole is beyond what a number can hold. */
+/**
+ * Converts microseconds to milliseconds. Divides each 32-bit half separately, because the whole value exceeds the precision
+ * of a JavaScript number.
+ */
 function writeTimestamp(page: Page, source: Buffer, at: number): void {
   const high = readInt32(source, at);
   const low = readInt32(source, at + 4) >>> 0;
@@ -201,7 +204,7 @@ function writeTimestamp(page: Page, source: Buffer, at: number): void {
   page.end += 8;
 }
 
-/** Reads four bytes, the most significant first. */
+/** Reads a signed 32-bit big-endian integer. */
 export function readInt32(source: Buffer, at: number): number {
   return (
     ((source[at] ?? 0) << 24) |
