@@ -1,4 +1,4 @@
-/** Who owns the artifact store. If it is another database, requests still work but builds wait. */
+/** Checks whether this database owns the artifact store. If another database owns it, requests still work but builds wait. */
 import type { Registry } from "prom-client";
 import { readArtifactOwner } from "../../shared/artifacts/owner.ts";
 import { type ArtifactStore, storageError } from "../../shared/artifacts/store.ts";
@@ -11,7 +11,7 @@ import { existsKeptExport } from "../exports/export_expiry.ts";
 
 /** How long a result is reused. */
 const FRESH_MS = 5_000;
-/** A database or storage that takes longer counts as unreachable. */
+/** Timeout after which the database or storage counts as unreachable. */
 const CHECK_TIMEOUT_MS = 2_000;
 /** How long a probe waits for the artifact store. Many load balancers give up after one second. */
 const PROBE_WAIT_MS = 300;
@@ -21,14 +21,17 @@ const LOST =
 /** `unclaimed`: no job runner has used the store yet. */
 type ArtifactStatus = "owned" | "unclaimed" | "owned-by-another" | "unreachable";
 
-/** What GET /health/ready says about the artifact store; empty if it has no problem. It does not affect readiness. */
+/**
+ * The problem of the artifact store in the response of GET /health/ready; empty without a problem. It does not affect
+ * readiness.
+ */
 export interface ArtifactProblem {
   artifacts?: "owned-by-another" | "unreachable";
 }
 
 /**
- * Registers the gauge of the artifact store, which is checked at each scrape. Returns the check of a probe, which never throws:
- * it returns the last known status if the storage does not answer in time.
+ * Registers the gauge of the artifact store, which is measured at each scrape. Returns the check for a probe. The check never
+ * throws. If the storage does not respond in time, it returns the last known status.
  */
 export function watchArtifactStore(deps: {
   sql: Sql;
@@ -62,8 +65,9 @@ export function watchArtifactStore(deps: {
 }
 
 /**
- * For a store without an owner: throws ArtifactStorageError if the database still keeps exports. Then the store is not new, and
- * its volume is probably not mounted. A database copy is exempt, because its exports are in the original's store.
+ * Throws ArtifactStorageError if the database still keeps exports. Call it for a store without an owner. A store that should
+ * contain exports is not new, and its volume is probably not mounted. A database copy is exempt, because its exports are in
+ * the original's store.
  */
 export async function requireNewStore(sql: Sql): Promise<void> {
   if (!(await isDatabaseCopy(sql)) && (await existsKeptExport(sql))) throw storageError(LOST);

@@ -1,10 +1,10 @@
-/** Table `job_runners`: a row per job runner that is alive. */
+/** Table `job_runners`: one row per live job runner. */
 import { onlyValue, type Sql } from "../connection/pool.ts";
 
-/** A runner that has not been seen for longer has died or cannot reach the database. */
+/** A runner that was last seen longer ago has crashed or cannot reach the database. */
 const ALIVE_SECONDS = 30;
 
-/** Records that the runner is alive, and deletes the rows of runners that died. */
+/** Records that the runner is alive, and deletes the rows of crashed runners. */
 export async function upsertJobRunner(sql: Sql, id: string): Promise<void> {
   await sql`
     with dead as (
@@ -14,7 +14,7 @@ export async function upsertJobRunner(sql: Sql, id: string): Promise<void> {
     on conflict (id) do update set seen_at = excluded.seen_at`;
 }
 
-/** Removes a runner that stops. */
+/** Deletes the row of a runner that shuts down. */
 export async function deleteJobRunner(sql: Sql, id: string): Promise<void> {
   await sql`delete from job_runners where id = ${id}`;
 }

@@ -1,4 +1,4 @@
-/** Metrics of connections: those of a process's pools, and those of the server. */
+/** Metrics of database connections: connections of a process's pools, and all connections of the server. */
 import type { Registry } from "prom-client";
 import { registerGauge, registerMeasuredGauges } from "../../shared/monitoring/measured_gauge.ts";
 import type { Log } from "../../shared/process/log.ts";
@@ -47,7 +47,7 @@ export function registerServerConnections(registry: Registry, { sql, log }: { sq
         select count(*)::int as used, current_setting('max_connections')::int as max
         from pg_stat_activity
         where backend_type = 'client backend'
-          -- of roles that this one may not see
+          -- sessions that this role may not see
           or (backend_type is null and datid is not null)`;
       return [used, max];
     },

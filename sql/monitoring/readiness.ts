@@ -1,4 +1,4 @@
-/** Whether the database lets a process do its work. */
+/** Checks whether a process can use its database. */
 import type { Registry } from "prom-client";
 import { TEXTS } from "../../shared/error_texts.ts";
 import { ApiError } from "../../shared/errors.ts";
@@ -10,16 +10,16 @@ import { readSchemaState } from "../schema_state.ts";
 import { isTrackerReadable } from "../tracker/tracker_differences.ts";
 import type { ArtifactProblem } from "./artifact_status.ts";
 
-/** A database that takes longer counts as down. */
+/** Timeout after which the database counts as down. */
 const CHECK_TIMEOUT_MS = 2_000;
-/** How long the result of a check is reused: probes are not rate limited. */
+/** How long the result of a check is reused, because probes are not rate limited. */
 const CHECK_FRESH_MS = 1_000;
 
 interface UsableDatabase {
   isUsable: true;
-  /** The database hides other sessions, so exports fail while other roles are connected. */
+  /** Whether the database hides other sessions. If so, exports fail while other roles are connected. */
   isBlind: boolean;
-  /** The tracker tables or views are there and readable; without them, only exports fail. */
+  /** Whether the tracker tables or views exist and are readable. Without them, only exports fail. */
   hasTracker: boolean;
 }
 
@@ -29,15 +29,15 @@ type Checks = Readonly<Record<string, Check>>;
 export type DatabaseStatus = UsableDatabase | { isUsable: false; checks: Checks; cause?: unknown };
 
 /**
- * Registers `database_up`, which is checked at each scrape. Returns the check: the database responds and has every migration
- * that this process knows. It never throws.
+ * Registers `database_up`, which is measured at each scrape. Returns the check that the database responds and has every
+ * migration that this process knows. The check never throws.
  */
 export function watchDatabase(
   sql: Pool,
-  /** `trackerSchema` is set for a process that reads tracker rows. */
+  /** Set `trackerSchema` for a process that reads tracker rows. */
   { registry, trackerSchema = null }: { registry: Registry; trackerSchema?: string | null },
 ): () => Promise<DatabaseStatus> {
-  // Migrations are never reverted, so they need no second check.
+  // Migrations are never reverted, so one successful check is enough.
   let isCurrent = false;
   const check = shareFor(CHECK_FRESH_MS, async (): Promise<DatabaseStatus> => {
     try {
@@ -71,7 +71,10 @@ interface ReadyDeps {
   shutdownSignal: AbortSignal;
 }
 
-/** Returns what GET /health/ready says of a process, and its database. Throws SERVICE_UNAVAILABLE while it is not ready. */
+/**
+ * Returns the body of GET /health/ready, and the status of the database. Throws SERVICE_UNAVAILABLE while the process is not
+ * ready.
+ */
 export async function requireReady({ checkDatabase, findArtifactProblem, shutdownSignal }: ReadyDeps) {
   if (shutdownSignal.aborted) throw notReady({ process: "leaving" });
   const database = await checkDatabase();
@@ -84,7 +87,7 @@ export async function requireReady({ checkDatabase, findArtifactProblem, shutdow
   return { ready, database };
 }
 
-/** The same for a process without an HTTP API. */
+/** Responds to GET /health/ready in a process without an HTTP API. */
 export async function respondReady(deps: ReadyDeps): Promise<Response> {
   const { ready } = await requireReady(deps);
   return Response.json({ data: ready });
