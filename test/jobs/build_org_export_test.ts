@@ -55,7 +55,7 @@ async function checkPart(
   return sums;
 }
 
-/** An organization with a project with rows, an empty project and a deleted one. */
+/** Makes an organization with a project with rows, an empty project and a deleted project. */
 async function makeOrg(app: TestApp) {
   const made = await makeExportProject(app);
   const { person, project } = made;
@@ -72,7 +72,7 @@ async function makeOrg(app: TestApp) {
 }
 
 for (const format of EXPORT_FORMATS) {
-  test(`a queued job becomes a ZIP of every project in ${format}, as they are singly, and a manifest`, async () => {
+  test(`builds a ZIP with a manifest and the ${format} files of each project, equal to single exports`, async () => {
     await using app = await openTestApp();
     const { person, projects, directories } = await makeOrg(app);
     await using _runner = await openTestRunner(app, { isWorking: true });
@@ -141,7 +141,7 @@ for (const format of EXPORT_FORMATS) {
   });
 }
 
-test("a project that is deleted while others are built is left out", async () => {
+test("excludes a project that is deleted while the export is being built", async () => {
   await using app = await openTestApp();
   const made = await makeExportProject(app);
   const { person } = made;
@@ -151,7 +151,7 @@ test("a project that is deleted while others are built is left out", async () =>
     store: (store) => ({
       ...store,
       async write(key, content) {
-        // The projects are listed, but none has been read.
+        // At this point the projects are listed, but none has been read.
         await app.db.sql`update projects set deleted_at = now() where id = ${gone.id}`;
         return store.write(key, content);
       },
@@ -168,7 +168,7 @@ test("a project that is deleted while others are built is left out", async () =>
   expect(progress).toMatchObject({ projectsDone: 1, projectsTotal: 1 });
 });
 
-test("the same job gives the same bytes, without rows after the watermark", async () => {
+test("produces the same bytes for the same job, without rows after the watermark", async () => {
   await using app = await openTestApp();
   const { person, project } = await makeExportProject(app);
   await using runner = await openTestRunner(app);
@@ -182,7 +182,7 @@ test("the same job gives the same bytes, without rows after the watermark", asyn
   expect(hashes.size).toBe(1);
 });
 
-test("a job with since has the changed and deleted rows of each project", async () => {
+test("exports the changed and deleted rows of each project in a job with since", async () => {
   await using app = await openTestApp();
   const made = await makeExportProject(app);
   const { person, ids } = made;

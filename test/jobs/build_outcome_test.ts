@@ -6,7 +6,7 @@ import { jobOf, postJob } from "../helpers/exports/export_job.ts";
 import { openTestApp } from "../helpers/http/app.ts";
 import { openTestRunner } from "../helpers/process/job_runner.ts";
 
-test("an attempt that does not count keeps its entry if it is queued already", async () => {
+test("keeps the queue entry of an uncounted attempt if the job is already queued", async () => {
   await using app = await openTestApp();
   await using runner = await openTestRunner(app);
   const person = await app.make.person();

@@ -1,4 +1,4 @@
-/** The sweep deletes expired files and the files of dead builds, and nothing else. */
+/** Tests that the sweep deletes only expired files and the files of abandoned builds. */
 import { expect, test } from "bun:test";
 import { mkdir, utimes } from "node:fs/promises";
 import { join } from "node:path";
@@ -31,7 +31,7 @@ async function makeReady(app: TestApp, runner: TestRunner) {
   return { person, id };
 }
 
-/** A file of a job's attempt, complete or partial. */
+/** Writes a complete or partial file of a job's attempt. Returns its name. */
 async function putFile(app: TestApp, name: string, ageHours = 0): Promise<string> {
   const directory = fileURLToPath(app.deps.config.artifactUrl);
   await mkdir(directory, { recursive: true });
@@ -48,7 +48,7 @@ function keyOf(id: string, attempt: number): string {
 
 const partOf = (key: string): string => `${key}.${crypto.randomUUID()}.part`;
 
-test("72 hours after it became ready an export is gone, its row says so, and a service's audit row too", async () => {
+test("expires an export 72 hours after it became ready, deletes its file, and writes an audit entry of the service", async () => {
   await using app = await openTestApp();
   await using runner = await openTestRunner(app);
   const { person, id } = await makeReady(app, runner);
@@ -71,7 +71,7 @@ test("72 hours after it became ready an export is gone, its row says so, and a s
   ]);
 });
 
-test("the command of docs/operating.md expires exports early, and the sweep deletes their files", async () => {
+test("deletes the files of exports that the command in docs/operating.md expires early", async () => {
   await using app = await openTestApp();
   await using runner = await openTestRunner(app);
   const [old, young] = [await makeReady(app, runner), await makeReady(app, runner)];
@@ -90,7 +90,7 @@ test("the command of docs/operating.md expires exports early, and the sweep dele
   expect((await downloadJob(app, young.person.key, young.id)).status).toBe(200);
 });
 
-test("a file outlives its export by the two seconds in which a late download opens it", async () => {
+test("keeps a file for two seconds after expiry, so that a late download can open it", async () => {
   await using app = await openTestApp();
   await using runner = await openTestRunner(app);
   const { person, id } = await makeReady(app, runner);
@@ -104,7 +104,7 @@ test("a file outlives its export by the two seconds in which a late download ope
   expect(ageSeconds).toBeGreaterThanOrEqual(2);
 });
 
-test("sweeps at the same time expire each export once", async () => {
+test("expires each export once when several sweeps run at the same time", async () => {
   await using app = await openTestApp();
   await using runner = await openTestRunner(app);
   const ids: string[] = [];
@@ -121,7 +121,7 @@ test("sweeps at the same time expire each export once", async () => {
   }
 });
 
-test("if a sweep dies between deleting the file and updating the row, the next one finishes the work", async () => {
+test("updates the row in the next sweep if a sweep crashes after deleting the file", async () => {
   await using app = await openTestApp();
   await using runner = await openTestRunner(app);
   const { person, id } = await makeReady(app, runner);
@@ -136,7 +136,7 @@ test("if a sweep dies between deleting the file and updating the row, the next o
   expect(await getJob(app, person.key, id)).toMatchObject({ status: "expired" });
 });
 
-test("an export whose file cannot be deleted stays ready, and does not delay others", async () => {
+test("keeps an export ready if its file cannot be deleted, and still expires other exports", async () => {
   await using app = await openTestApp();
   await using runner = await openTestRunner(app);
   const stuck = await makeReady(app, runner);
@@ -159,12 +159,12 @@ test("an export whose file cannot be deleted stays ready, and does not delay oth
   expect(app.logLines).toContainEqual(expect.objectContaining({ event: "artifact.delete_failed" }));
 });
 
-test("a download in progress at expiry finishes", async () => {
+test("finishes a download that is in progress at expiry", async () => {
   await using server = await openListeningApp();
   const { app } = server;
   await using runner = await openTestRunner(app);
   const { person, id } = await makeReady(app, runner);
-  // More than sockets and readers buffer.
+  // This is more data than sockets and readers buffer.
   const content = Buffer.alloc(64 << 20, "export ");
   const [name = ""] = await storedFiles(app);
   await Bun.write(join(fileURLToPath(app.deps.config.artifactUrl), name), content);
@@ -183,7 +183,7 @@ test("a download in progress at expiry finishes", async () => {
   expect(bytes).toBe(content.length);
 });
 
-test("files of dead attempts go; those of a running build, of a ready job and of others stay", async () => {
+test("deletes files of dead attempts, and keeps foreign files and files of running builds and ready jobs", async () => {
   await using app = await openTestApp();
   await using runner = await openTestRunner(app);
   const ready = await makeReady(app, runner);
@@ -220,10 +220,10 @@ test("files of dead attempts go; those of a running build, of a ready job and of
   expect(await storedFiles(app)).toEqual(kept.sort());
 });
 
-test("files of jobs that the database does not know stay for as long as another may give them out", async () => {
+test("keeps files of unknown jobs as long as another database may still serve them", async () => {
   await using app = await openTestApp();
   await using runner = await openTestRunner(app);
-  // The store belongs to this database.
+  // The first build makes this database the owner of the store.
   await makeReady(app, runner);
   const [readyKey = ""] = await storedFiles(app);
   const young = keyOf(crypto.randomUUID(), 1);
@@ -241,7 +241,7 @@ test("files of jobs that the database does not know stay for as long as another 
   expect(kept.map((name) => name.slice(0, young.length))).toEqual([young, young]);
 });
 
-test("repeated sweeps during a build do not delete its file", async () => {
+test("does not delete the file of a running build in repeated sweeps", async () => {
   await using app = await openTestApp();
   await using sweeper = await openTestRunner(app);
   let sweeps = 0;
@@ -272,7 +272,7 @@ test("repeated sweeps during a build do not delete its file", async () => {
   expect((await downloadJob(app, person.key, id)).status).toBe(200);
 });
 
-test("runners sweep when they start, have one schedule between them, and take up a new one", async () => {
+test("sweeps when a runner starts, and shares one schedule, which a new setting replaces", async () => {
   await using app = await openTestApp();
   const schedules = () =>
     app.db.sql`select name, cron, timezone from pgboss.schedule where name = 'expire_org_exports'`;
@@ -296,7 +296,7 @@ test("runners sweep when they start, have one schedule between them, and take up
   ]);
 });
 
-test("a sweep that fails is logged", async () => {
+test("logs a failed sweep", async () => {
   await using app = await openTestApp();
   await app.db.owner`alter table export_jobs rename to elsewhere`;
   await using _runner = await openTestRunner(app, { isWorking: true });
@@ -305,7 +305,7 @@ test("a sweep that fails is logged", async () => {
   expect(await waitFor(isLogged)).toMatchObject({ level: "error" });
 });
 
-test("the schedule queues a sweep when its time comes", async () => {
+test("queues a sweep on schedule", async () => {
   await using app = await openTestApp();
   await using _runner = await openTestRunner(app, {
     config: { exportSweepCron: "* * * * *" },

@@ -21,7 +21,7 @@ const FILE = {
   expiresAt: PAST,
 };
 
-test("ended and expired sessions are deleted, valid ones are kept", async () => {
+test("deletes ended and expired sessions, and keeps valid sessions", async () => {
   await using app = await openTestApp();
   const { id: userId } = await app.make.user();
   const working = await app.make.session({ userId });
@@ -33,7 +33,7 @@ test("ended and expired sessions are deleted, valid ones are kept", async () => 
   expect(app.logLines).toContainEqual(expect.objectContaining({ event: "retention.swept", sessions: 2 }));
 });
 
-test("a session that signed out leaves only its audit entries", async () => {
+test("deletes a signed-out session but keeps its audit entries", async () => {
   await using app = await openTestApp();
   const account = await makeAccount(app);
   const { sessionToken } = await signIn(app, account);
@@ -44,7 +44,7 @@ test("a session that signed out leaves only its audit entries", async () => {
   expect(rows.map(({ action }) => action)).toEqual(["session.create", "session.revoke"]);
 });
 
-test("sign-in attempts are deleted only when they no longer limit anyone", async () => {
+test("deletes sign-in attempts only when they no longer count toward a rate limit", async () => {
   await using app = await openTestApp({ config: { rateLimitLoginPerMinute: 1 } });
   const nobody = { email: "nobody@example.com", password: "wrong" };
   expect((await login(app, nobody)).status).toBe(401);
@@ -55,7 +55,7 @@ test("sign-in attempts are deleted only when they no longer limit anyone", async
   expect(await app.db.sql`select 1 from login_attempts`).toHaveLength(0);
 });
 
-test("delays and known networks are deleted only when they no longer matter", async () => {
+test("deletes sign-in delays and known networks only after they have expired", async () => {
   await using app = await openTestApp({ config: { rateLimitLoginPerMinute: 1 } });
   const { sql } = app.db;
   const account = await makeAccount(app);
@@ -80,7 +80,7 @@ test("delays and known networks are deleted only when they no longer matter", as
   expect(await countRows()).toEqual({ accounts: 0, waits: 0, networks: 0 });
 });
 
-test("ended sessions are kept for SESSION_RETENTION_DAYS", async () => {
+test("keeps ended sessions for SESSION_RETENTION_DAYS", async () => {
   await using app = await openTestApp({ config: { sessionRetentionDays: 2 } });
   const { id: userId } = await app.make.user();
   const recent = await app.make.session({
@@ -92,7 +92,7 @@ test("ended sessions are kept for SESSION_RETENTION_DAYS", async () => {
   expect([...(await app.db.sql`select id from sessions`)]).toEqual([{ id: recent.id }]);
 });
 
-test("old executions are deleted, and the line still counts them", async () => {
+test("deletes old executions without lowering the execution count of the line", async () => {
   await using app = await openTestApp({ config: { executionRetentionDays: 31 } });
   const { sql } = app.db;
   const person = await app.make.person();
@@ -123,7 +123,7 @@ test("old executions are deleted, and the line still counts them", async () => {
   );
 });
 
-test("old export jobs are deleted if they have no file, but never the latest of an organization", async () => {
+test("deletes old export jobs without a file, but never the latest job of an organization", async () => {
   await using app = await openTestApp({ config: { exportJobRetentionDays: 10 } });
   const { sql } = app.db;
   const person = await app.make.person();
@@ -152,7 +152,7 @@ test("old export jobs are deleted if they have no file, but never the latest of 
   expect(rows.map(({ number }) => number)).toEqual([3, 4, 5]);
 });
 
-test("the log of tracker rows is kept for as long as increments may read it", async () => {
+test("keeps the change log as long as increments may read it", async () => {
   await using app = await openTestApp();
   await app.db.owner`
     insert into tracker_changes (project_id, dataset, at, kind, id)
@@ -164,7 +164,7 @@ test("the log of tracker rows is kept for as long as increments may read it", as
   expect(ages.map(({ days }) => days)).toEqual([89, 90]);
 });
 
-test("old catalog syncs are deleted, but not the last, the last good one, and those that changed prices", async () => {
+test("deletes old catalog syncs, except the last, the last successful, decided and price-changing syncs", async () => {
   await using app = await openTestApp();
   const { sql } = app.db;
   const syncAtPrice = (input: number) =>
@@ -189,7 +189,7 @@ test("old catalog syncs are deleted, but not the last, the last good one, and th
   expect(left.map(({ source }) => source)).toEqual(["with a price", "last good", "decided", "last"]);
 });
 
-test("replaced secrets of webhooks are deleted when they no longer sign", async () => {
+test("deletes replaced webhook secrets when they no longer sign", async () => {
   await using app = await openTestApp();
   const { org } = await app.make.person();
   await app.db.sql`
@@ -206,7 +206,7 @@ test("replaced secrets of webhooks are deleted when they no longer sign", async 
   expect([...left]).toEqual([{ isValid: true }]);
 });
 
-test("many sessions are deleted in batches through an index, by several sweeps at once", async () => {
+test("deletes many sessions in batches through an index, in several concurrent sweeps", async () => {
   await using app = await openTestApp();
   const { id: userId } = await app.make.user();
   const working = await app.make.session({ userId });
@@ -224,7 +224,7 @@ test("many sessions are deleted in batches through an index, by several sweeps a
   expect([...(await app.db.sql`select id from sessions`)]).toEqual([{ id: working.id }]);
 });
 
-test("the job runner deletes old records when it starts", async () => {
+test("deletes old records when the job runner starts", async () => {
   await using app = await openTestApp();
   const { id: userId } = await app.make.user();
   await app.make.session({ userId, expiresAt: PAST });

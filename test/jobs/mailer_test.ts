@@ -1,4 +1,4 @@
-/** Mail servers of every kind, and mail files; the tests of jobs check the content of mails. */
+/** Tests mail servers of every kind, and mail files. The tests of the jobs check the content of mails. */
 import { expect, test } from "bun:test";
 import { mkdtemp, readdir, rm, utimes } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -15,7 +15,7 @@ const MESSAGE: MailMessage = {
   text: "text\n.\nafter a lonely dot\n",
   html: "<p>html</p>",
 };
-/** With a self-signed certificate. */
+/** The test server's certificate is self-signed. */
 const UNVERIFIED = "tls.rejectUnauthorized=false";
 
 function mailerTo(url: string) {
@@ -34,7 +34,7 @@ async function failureOf(sending: Promise<unknown>): Promise<unknown> {
 }
 
 for (const scheme of ["smtp:", "smtps:"]) {
-  test(`signs in and sends over TLS to an ${scheme} server`, async () => {
+  test(`signs in and sends over TLS to a server with scheme ${scheme}`, async () => {
     const seen: unknown[] = [];
     await using server = await openMailServer({
       secure: scheme === "smtps:",
@@ -52,7 +52,7 @@ for (const scheme of ["smtp:", "smtps:"]) {
   });
 }
 
-test("does not sign in to a server with an untrusted certificate, and names the reason", async () => {
+test("does not sign in to a server with an untrusted certificate, and reports the reason", async () => {
   let isAsked = false;
   await using server = await openMailServer({
     disabledCommands: [],
@@ -78,7 +78,7 @@ function withoutTls(asked: unknown[]): SMTPServerOptions {
   };
 }
 
-test("sends no password and no mail without TLS, and says what to do", async () => {
+test("sends neither password nor mail without TLS, and suggests a fix", async () => {
   const asked: unknown[] = [];
   await using server = await openMailServer(withoutTls(asked));
   const failure = await failureOf(mailerTo(`${withAuth(server.url)}?ignoreTLS=true`).send(MESSAGE));
@@ -90,7 +90,7 @@ test("sends no password and no mail without TLS, and says what to do", async () 
   expect([asked, server.received]).toEqual([[], []]);
 });
 
-test("sends them where the URL says so, and mail without a password to any server", async () => {
+test("sends password and mail without TLS if the URL allows it, and mail without a password to any server", async () => {
   const asked: unknown[] = [];
   await using server = await openMailServer(withoutTls(asked));
   await mailerTo(`${withAuth(server.url)}?requireTLS=false`).send(MESSAGE);
@@ -120,7 +120,7 @@ test("distinguishes permanent, temporary and sender errors", async () => {
   }
 });
 
-test("two sendings of one message make one file, and nothing half", async () => {
+test("writes one complete file when a message is sent twice at the same time", async () => {
   const dataDir = await mkdtemp(join(tmpdir(), "ulr-mail-"));
   try {
     const mailer = openMailer({ smtpUrl: null, mailFrom: MAIL_FROM, dataDir });
@@ -133,7 +133,7 @@ test("two sendings of one message make one file, and nothing half", async () => 
   }
 });
 
-test("a message that became a file is not called sent, and files are deleted after 30 days", async () => {
+test("reports a message that became a file as stored, and deletes files after 30 days", async () => {
   const dataDir = await mkdtemp(join(tmpdir(), "ulr-mail-"));
   const directory = join(dataDir, "mail");
   try {
@@ -142,7 +142,7 @@ test("a message that became a file is not called sent, and files are deleted aft
     for (const id of ["old", "younger"]) expect(await mailer.send({ ...MESSAGE, id })).toBe("stored");
     await Bun.write(join(directory, "notes.txt"), "not a mail");
     const daysAgo = (days: number) => new Date(Date.now() - days * 24 * 3_600_000);
-    // Files left by a process that was killed.
+    // A killed process has left these files.
     for (const name of ["old.eml.1.part", "younger.eml.2.part"])
       await Bun.write(join(directory, name), "a pa");
     for (const name of await readdir(directory)) {

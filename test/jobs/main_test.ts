@@ -1,4 +1,4 @@
-/** The job runner as the process it is in production. */
+/** Tests the job runner as a separate process. */
 import { expect, test } from "bun:test";
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
@@ -13,7 +13,7 @@ import { spawnRunner, startRunner } from "../helpers/process/runner_process.ts";
 import { untilLogged } from "../helpers/process/service_process.ts";
 import { waitFor } from "../helpers/wait_for.ts";
 
-test("two runners build each job once, mail once, and stop on SIGTERM", async () => {
+test("builds and mails each job once with two runners, which stop on SIGTERM", async () => {
   await using app = await openTestApp();
   const { databaseUrl, dataDir } = app.deps.config;
   const env = { DATABASE_URL: databaseUrl, DATA_DIR: dataDir };
@@ -28,7 +28,7 @@ test("two runners build each job once, mail once, and stop on SIGTERM", async ()
     expect(await getJob(app, key, id)).toMatchObject({ attempt: 1 });
   }
   const files = () => readdir(join(dataDir, "mail")).catch(() => []);
-  // An unfinished mail has another file extension.
+  // An unfinished mail has a different file extension.
   const mails = async () => (await files()).filter((name) => name.endsWith(".eml"));
   await waitFor(async () => (await mails()).length === jobs.length);
   expect((await mails()).sort()).toEqual(jobs.map(({ id }) => `${id}.eml`).sort());
@@ -40,7 +40,7 @@ test("two runners build each job once, mail once, and stop on SIGTERM", async ()
   }
 });
 
-test("a mail in progress is sent, and the runner is not ready, if SIGTERM comes while the runner still waits for a silent bucket", async () => {
+test("sends a mail in progress and reports not ready after SIGTERM, even while waiting for an unresponsive bucket", async () => {
   await using app = await openTestApp();
   const isReceived = Promise.withResolvers<void>();
   const accepting = Promise.withResolvers<void>();
@@ -78,7 +78,7 @@ test("a mail in progress is sent, and the runner is not ready, if SIGTERM comes 
   expect(mail).toEqual({ isSent: true });
 });
 
-test("a runner does jobs that wait or whose runner died, and checks schedules, after the database's clock went back", async () => {
+test("runs waiting and abandoned jobs and checks schedules after the database's clock was set back", async () => {
   await using app = await openTestApp();
   const { boss, sql } = app.deps;
   const mails: string[] = [];
@@ -103,7 +103,10 @@ test("a runner does jobs that wait or whose runner died, and checks schedules, a
   expect(runner.problems()).toBe("");
 });
 
-/** Moves the times of the queue an hour ahead. Then a heartbeat lapses within a second. */
+/**
+ * Moves the times in the queue an hour ahead, which looks like a clock that was set back. A heartbeat then lapses within a
+ * second.
+ */
 async function setClockBack(sql: Sql): Promise<void> {
   const hour = sql`interval '1 hour'`;
   await sql`
@@ -115,7 +118,7 @@ async function setClockBack(sql: Sql): Promise<void> {
       heartbeat_seconds = 1`;
 }
 
-test("a runner does not start on a database that is behind", async () => {
+test("does not start on a database with pending migrations", async () => {
   await using app = await openTestApp();
   await app.db.owner`delete from schema_migrations where name like '%export_jobs__create%'`;
   const runner = spawnRunner({ DATABASE_URL: app.deps.config.databaseUrl });
@@ -125,7 +128,7 @@ test("a runner does not start on a database that is behind", async () => {
   );
 });
 
-test("a runner does not start with a mail server that it cannot reach, and does not reveal the password", async () => {
+test("does not start with an invalid SMTP_URL, and does not reveal its password", async () => {
   const runner = spawnRunner({
     DATABASE_URL: "postgres://nowhere/x",
     SMTP_URL: "mailto://me:hunter2@mail.internal",
@@ -136,7 +139,7 @@ test("a runner does not start with a mail server that it cannot reach, and does 
   );
 });
 
-test("a runner does not start when TRACKER_SCHEMA names no schema", async () => {
+test("does not start when the schema in TRACKER_SCHEMA does not exist", async () => {
   await using app = await openTestApp();
   const runner = spawnRunner({ DATABASE_URL: app.deps.config.databaseUrl, TRACKER_SCHEMA: "nowhere" });
   expect(await runner.exited).toBe(1);
@@ -145,7 +148,7 @@ test("a runner does not start when TRACKER_SCHEMA names no schema", async () => 
   );
 });
 
-test("a runner does not start when DATABASE_DIRECT_URL leads to another database than DATABASE_URL", async () => {
+test("does not start when DATABASE_DIRECT_URL and DATABASE_URL lead to different databases", async () => {
   await using app = await openTestApp();
   await using other = await openTestDatabase();
   const runner = spawnRunner({ DATABASE_URL: app.deps.config.databaseUrl, DATABASE_DIRECT_URL: other.url });
@@ -155,7 +158,7 @@ test("a runner does not start when DATABASE_DIRECT_URL leads to another database
   );
 });
 
-test("a runner starts while the pooler at DATABASE_URL cannot be reached", async () => {
+test("starts while the pooler at DATABASE_URL cannot be reached", async () => {
   await using app = await openTestApp();
   const { databaseUrl, dataDir } = app.deps.config;
   const runner = await startRunner({

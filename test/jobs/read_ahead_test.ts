@@ -1,11 +1,11 @@
-/** Entries are read while earlier ones are compressed. */
+/** Tests that entries are read while earlier entries are compressed. */
 import { expect, test } from "bun:test";
 import { readAhead } from "../../jobs/read_ahead.ts";
 import type { ZipEntry } from "../../shared/exports/zip_stream.ts";
 
 const bytes = (text: string) => new TextEncoder().encode(text);
 
-/** Entries of these chunks, and a record of every call. */
+/** Returns entries with these chunks, and a record of every call. */
 function openEntries(given: Record<string, readonly string[]>) {
   const notes: string[] = [];
   async function* content(name: string, chunks: readonly string[]) {
@@ -40,7 +40,7 @@ async function readAll(entries: AsyncGenerator<ZipEntry, void, void>): Promise<[
   return read;
 }
 
-test("the entries are the same, in their order", async () => {
+test("yields the same entries in the same order", async () => {
   const { entries, notes } = openEntries({ a: ["1", "2", "3"], b: [], c: ["4"], d: [], e: [] });
   expect(await readAll(readAhead(entries))).toEqual([
     ["a", "123"],
@@ -52,7 +52,7 @@ test("the entries are the same, in their order", async () => {
   expect(notes.at(-1)).toBe("close entries");
 });
 
-test("exactly one entry is read ahead, once the last chunk of the current one is taken", async () => {
+test("reads exactly one entry ahead, after the last chunk of the current entry is consumed", async () => {
   const { entries, notes } = openEntries({ a: ["1", "2"], b: ["3", "4"], c: ["5"] });
   const ahead = readAhead(entries);
   const first = await ahead.next();
@@ -68,7 +68,7 @@ test("exactly one entry is read ahead, once the last chunk of the current one is
   expect(notes.slice(5)).toEqual(["close b", "close entries"]);
 });
 
-test("a consumer that returns early closes all open entries", async () => {
+test("closes all open entries when the consumer returns early", async () => {
   const { entries, notes } = openEntries({ a: ["1", "2"], b: ["3"] });
   const ahead = readAhead(entries);
   for await (const { content } of ahead) {
@@ -81,7 +81,7 @@ test("a consumer that returns early closes all open entries", async () => {
   expect(notes.toSorted()).toEqual(["close a", "close entries", "read 1", "read 2"]);
 });
 
-test("an entry that breaks fails when it is its turn, and closes the entries", async () => {
+test("throws the error of a broken entry when the consumer reaches it, and closes the entries", async () => {
   const { entries, notes } = openEntries({ a: ["1"], b: ["broken"], c: ["2"] });
   const names: string[] = [];
   const reading = (async () => {

@@ -6,7 +6,7 @@ import { insertAuditEntry } from "../../sql/accounts/audit_log.ts";
 import { openTestDatabase } from "../helpers/postgres/database.ts";
 import { waitFor } from "../helpers/wait_for.ts";
 
-test("the runner seals new entries and logs the head of the chain", async () => {
+test("seals new entries and logs the head of the chain", async () => {
   await using db = await openTestDatabase();
   const lines: Record<string, unknown>[] = [];
   const log = createLog({

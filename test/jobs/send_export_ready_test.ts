@@ -1,4 +1,4 @@
-/** The mail about a ready export: its recipient, content and number. */
+/** Tests the mail about a ready export: recipient, content, and delivery exactly once. */
 import { expect, test } from "bun:test";
 import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
@@ -21,13 +21,13 @@ const MAIL_FROM = '"Acme, Inc." <exports@mail.example>';
 
 interface Made {
   orgName?: string;
-  /** True if the organization has no project. */
+  /** Whether the organization has no projects. */
   isEmpty?: boolean;
   /** The start of an incremental export. */
   since?: string;
 }
 
-/** An app with a finished job whose mail is queued. */
+/** Opens an app with a finished job whose mail is queued. */
 async function openWithReady(config: Partial<Config> = {}, { orgName, isEmpty = false, since }: Made = {}) {
   const app = await openTestApp({ config: { publicUrl: PUBLIC_URL, mailFrom: MAIL_FROM, ...config } });
   const person = isEmpty ? await app.make.person() : (await makeExportProject(app)).person;
@@ -49,12 +49,12 @@ async function mailState(app: TestApp, id: string) {
   return row ?? null;
 }
 
-/** The server's URL with a user; its certificate is self-signed. */
+/** Returns the server's URL with a user and password. The server's certificate is self-signed. */
 function withPassword(url: string): string {
   return `${url.replace("//", "//me:hunter2@")}?tls.rejectUnauthorized=false`;
 }
 
-test("the mail goes to the person who asked, with a link to the job, in text and in HTML", async () => {
+test("mails the requester a link to the job, in text and in HTML", async () => {
   await using server = await openMailServer();
   const { app, runner, person, id } = await openWithReady(
     { smtpUrl: server.url },
@@ -90,8 +90,7 @@ test("the mail goes to the person who asked, with a link to the job, in text and
     expect(mail.text).toContain(fact);
     expect(mail.html).toContain(fact);
   }
-  // One address in the whole mail, and nothing that a mail program would load or that would open the file by
-  // itself.
+  // The mail contains one URL. It contains nothing that a mail program would load, and nothing that opens the file automatically.
   expect([...`${mail.text}${mail.html}`.matchAll(/https?:\/\/[^\s"<]+/g)].map(([url]) => url)).toEqual([
     link,
     link,
@@ -107,7 +106,7 @@ function inWords(iso = ""): string {
   return `${day} ${name} ${year} at ${time.slice(0, 8)} UTC`;
 }
 
-test("the mail of an export of changes says so, and since when", async () => {
+test("states in the mail that an export is an increment, and when it starts", async () => {
   await using server = await openMailServer();
   const since = new Date(Date.now() - 3_600_000).toISOString();
   const { app, runner, id } = await openWithReady({ smtpUrl: server.url }, { since });
@@ -119,7 +118,7 @@ test("the mail of an export of changes says so, and since when", async () => {
   expect(mail.html).toMatch(new RegExp(`>Only changes since</th><td[^>]*>${inWords(since)}<`));
 });
 
-test("an organization's name cannot add a header, a recipient or a line to the mail", async () => {
+test("prevents an organization's name from adding a header, a recipient or a line to the mail", async () => {
   await using server = await openMailServer();
   const orgName = "Evil\r\nBcc: victim@example.com\r\n\r\nBody\u2028\u202etxt.exe";
   const { app, runner, person, id } = await openWithReady({ smtpUrl: server.url }, { orgName });
@@ -133,7 +132,7 @@ test("an organization's name cannot add a header, a recipient or a line to the m
   expect(text.split("\n")[0]).toBe("Your export of Evil Bcc: victim@example.com Body txt.exe is ready.");
 });
 
-test("without a mail server the mail is a file that only its owner may read", async () => {
+test("writes the mail to a file that only its owner can read if no mail server is set", async () => {
   const { app, runner, person, id } = await openWithReady();
   await using _app = app;
   await using _runner = runner;
@@ -148,7 +147,7 @@ test("without a mail server the mail is a file that only its owner may read", as
   expect(await mailState(app, id)).toEqual({ state: "completed", isMailed: true });
 });
 
-test("a mail is sent once, however often it is queued", async () => {
+test("sends a mail once even if it is queued several times", async () => {
   await using server = await openMailServer();
   const { app, runner, id } = await openWithReady({ smtpUrl: server.url });
   await using _app = app;
@@ -157,7 +156,7 @@ test("a mail is sent once, however often it is queued", async () => {
   expect(server.received.length).toBe(1);
 });
 
-test("two processes that hold the same mail send one, even while the server takes its time", async () => {
+test("sends one mail from two processes, even if the mail server is slow", async () => {
   const response = Promise.withResolvers<void>();
   let isConnected = false;
   await using server = await openMailServer({
@@ -180,7 +179,7 @@ test("two processes that hold the same mail send one, even while the server take
   expect(await mailState(app, id)).toMatchObject({ isMailed: true });
 });
 
-test("a mail that was sent while the database connection was lost is not sent again", async () => {
+test("does not resend a mail that was sent while the database connection was lost", async () => {
   const response = Promise.withResolvers<void>();
   let isConnected = false;
   await using server = await openMailServer({
@@ -202,7 +201,7 @@ test("a mail that was sent while the database connection was lost is not sent ag
     from pg_stat_activity
     where datname = current_database() and application_name = 'ulr-jobs' and state = 'idle in transaction'`;
   expect(broken.length).toBe(1);
-  // The mail is sent after its transaction has ended.
+  // The mail is sent after the transaction of its lock has ended.
   const isGone = async () =>
     (
       await app.db.sql`
@@ -217,7 +216,7 @@ test("a mail that was sent while the database connection was lost is not sent ag
   expect(server.received.length).toBe(1);
 });
 
-test("a process that has to leave does not wait for a mail server", async () => {
+test("does not wait for a mail server during shutdown", async () => {
   let isConnected = false;
   await using server = await openMailServer({
     onMailFrom() {
@@ -235,7 +234,7 @@ test("a process that has to leave does not wait for a mail server", async () => 
   expect(await mailState(app, id)).toEqual({ state: "retry", isMailed: false });
 });
 
-test("several runners send each mail once, and retry when the server is back", async () => {
+test("sends each mail once from several runners, and retries when the server is back", async () => {
   const port = chooseFreePort("127.0.0.1");
   const { app, runner, person, id } = await openWithReady({ smtpUrl: `smtp://127.0.0.1:${port}` });
   await using _app = app;
@@ -246,7 +245,7 @@ test("several runners send each mail once, and retry when the server is back", a
   await using server = await openMailServer({}, port);
   await using _first = await openTestRunner(app, { isWorking: true });
   await using _second = await openTestRunner(app, { isWorking: true });
-  // Makes the next attempt due.
+  // Makes the retry due now.
   await app.db.sql`update pgboss.job set start_after = now() where id = ${id}`;
   const other = await makeExportProject(app);
   const { id: otherId } = await jobOf(await postJob(app, other.person));
@@ -257,7 +256,7 @@ test("several runners send each mail once, and retry when the server is back", a
   expect(await listMismatches(app)).toEqual([]);
 });
 
-test("temporary errors are retried, permanent ones are not, and no address is logged", async () => {
+test("retries temporary errors only, and logs no address", async () => {
   let code = 451;
   await using server = await openMailServer({
     disabledCommands: [],
@@ -287,7 +286,7 @@ test("temporary errors are retried, permanent ones are not, and no address is lo
   expect(String(entry?.["output"])).not.toContain(person.user.email);
 });
 
-test("a server without TLS gets neither password nor mail, and the log says why until it has TLS", async () => {
+test("sends neither password nor mail to a server without TLS, logs the reason, and sends once the server has TLS", async () => {
   const port = chooseFreePort("127.0.0.1");
   const options = {
     onAuth: (_auth: unknown, _session: unknown, callback: AuthCallback) => callback(null, { user: "me" }),
@@ -308,7 +307,7 @@ test("a server without TLS gets neither password nor mail, and the log says why 
   expect(await mailState(app, id)).toEqual({ state: "completed", isMailed: true });
 });
 
-test("rejected credentials are retried and not logged", async () => {
+test("retries rejected credentials and does not log them", async () => {
   await using server = await openMailServer({
     authOptional: false,
     disabledCommands: [],
@@ -322,7 +321,7 @@ test("rejected credentials are retried and not logged", async () => {
   expect(JSON.stringify(app.logLines)).not.toContain("hunter2");
 });
 
-test("the storage is not read under the mail's lock, and a missing file is not announced", async () => {
+test("reads storage outside the mail's lock, and sends no mail about a missing file", async () => {
   await using server = await openMailServer();
   const { app, runner, id } = await openWithReady({ smtpUrl: server.url }, { isEmpty: true });
   await using _app = app;
@@ -344,7 +343,7 @@ test("the storage is not read under the mail's lock, and a missing file is not a
   expect(server.received).toEqual([]);
 });
 
-test("no mail goes to deleted or disabled accounts, to former members, or about expired exports", async () => {
+test("sends no mail to deleted or disabled accounts or former members, or about expired exports", async () => {
   const gone: ((app: TestApp, ids: { userId: string; orgId: string; id: string }) => Promise<unknown>)[] = [
     (app, { userId }) =>
       app.db.sql`update export_jobs set requested_by = gen_random_uuid() where requested_by = ${userId}`,
@@ -367,14 +366,14 @@ test("no mail goes to deleted or disabled accounts, to former members, or about 
   expect(server.received).toEqual([]);
 });
 
-test("the queue tries for at least twelve hours", async () => {
+test("retries a mail for at least twelve hours", async () => {
   await using app = await openTestApp();
   const [queue] = await app.db.sql<{ retryLimit: number; retryDelay: number; retryDelayMax: number }[]>`
     select retry_limit, retry_delay, retry_delay_max
     from pgboss.queue
     where name = 'send_export_ready' and retry_backoff`;
   const { retryLimit = 0, retryDelay = 0, retryDelayMax = 0 } = queue ?? {};
-  // pg-boss waits between half of this and all of it.
+  // pg-boss waits between half of each delay and the whole delay.
   const delays = Array.from({ length: retryLimit }, (_, count) =>
     Math.min(retryDelay * 2 ** count, retryDelayMax),
   );

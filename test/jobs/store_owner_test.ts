@@ -1,4 +1,4 @@
-/** The owner of the artifact store: no other database builds, deletes or sends mail. */
+/** Tests that only the owner of an artifact store builds, deletes files and sends mail. */
 import { expect, test } from "bun:test";
 import { mkdir, readdir, rename, rmdir } from "node:fs/promises";
 import { join } from "node:path";
@@ -33,7 +33,7 @@ async function makeReady(app: TestApp, runner: TestRunner) {
 
 const foreignKey = () => artifactKeyOf({ id: crypto.randomUUID(), attempt: 1, buildId: crypto.randomUUID() });
 
-test("a restored copy leaves the original's store alone, and says so, until it adopts it", async () => {
+test("leaves the original's store alone from a restored copy, and reports it, until the copy adopts the store", async () => {
   await using app = await openTestApp();
   const { artifactUrl, dataDir } = app.deps.config;
   await using mailServer = await openMailServer();
@@ -44,7 +44,7 @@ test("a restored copy leaves the original's store alone, and says so, until it a
   })();
   const queued = await jobOf(await postJob(app, person));
   await using copy = await copyTestDatabase(app.db);
-  // The copy does not know the original's later files, so it would consider them abandoned.
+  // This file is newer than the copy, so the copy would consider it abandoned.
   await using original = await openTestRunner(app);
   await original.build(queued.id);
   const files = await storedFiles(app);
@@ -67,7 +67,7 @@ test("a restored copy leaves the original's store alone, and says so, until it a
     return Bun.deepEquals(await ready.json(), { data: { status: "ready", artifacts: "owned-by-another" } });
   });
   expect(await (await api.request("/metrics")).text()).toMatch(/^artifact_store_owned 0$/m);
-  // Jobs that need no store run meanwhile.
+  // Meanwhile, jobs that need no store still run.
   await waitFor(async () => {
     const [done] = await copy.sql`
       select from pgboss.job where name = 'delete_old_records' and state = 'completed'`;
@@ -90,11 +90,11 @@ test("a restored copy leaves the original's store alone, and says so, until it a
   const [{ id: originalId }] = await app.db.sql<[{ id: string }]>`select id from installation`;
   expect(adopted).toMatchObject({ artifactUrl, previousInstallationId: originalId });
   expect(adopted["installationId"]).not.toBe(originalId);
-  // Each sends mail about files in its own store.
+  // Each database sends the mails about files in its own store.
   await waitFor(() => mailServer.received.length === 2);
   expect(mailServer.received.map(jobOfMail).sort()).toEqual([built.id, queued.id].sort());
 
-  // The previous owner stops, whatever it was doing.
+  // The previous owner no longer builds, deletes or mails.
   const late = await jobOf(await postJob(app, person));
   const before = await storedFiles(app);
   await app.db.sql`
@@ -108,7 +108,7 @@ test("a restored copy leaves the original's store alone, and says so, until it a
   await expect(original.mail(queued.id)).rejects.toThrow("another database owns it");
 });
 
-test("a build whose store another database adopts is requeued without counting the attempt, and its file stays", async () => {
+test("requeues a build without counting the attempt, and leaves no file, if another database adopts its store", async () => {
   await using app = await openTestApp();
   await using other = await openTestApp({ config: { artifactUrl: app.deps.config.artifactUrl } });
   const { person } = await makeExportProject(app);
@@ -129,7 +129,7 @@ test("a build whose store another database adopts is requeued without counting t
   expect(await listMismatches(app)).toEqual([]);
 });
 
-test("a working runner takes no more builds when another database adopts its store, and takes them when it is back", async () => {
+test("takes no builds while another database owns the store, and resumes after readopting the store", async () => {
   await using app = await openTestApp();
   const { artifactUrl } = app.deps.config;
   await using other = await openTestApp({ config: { artifactUrl } });
@@ -150,7 +150,7 @@ test("a working runner takes no more builds when another database adopts its sto
   expect(await listMismatches(app)).toEqual([]);
 });
 
-test("two databases that race for a directory are not both its owner", async () => {
+test("gives a directory to only one of two databases that claim it at the same time", async () => {
   for (let round = 0; round < 5; round += 1) {
     await using app = await openTestApp();
     await using other = await openTestApp({ config: { artifactUrl: app.deps.config.artifactUrl } });
@@ -160,7 +160,7 @@ test("two databases that race for a directory are not both its owner", async () 
   }
 });
 
-test("two databases that race for a bucket without conditional writes are not both its owner for long", async () => {
+test("resolves double ownership of a bucket without conditional writes after a race", async () => {
   await using s3 = await startS3Server();
   const config: Partial<Config> = s3.config;
   await using app = await openTestApp({ config });
@@ -183,7 +183,7 @@ test("two databases that race for a bucket without conditional writes are not bo
   expect(await robbed.deps.owner.isOurs()).toBe(false);
 });
 
-test("a store without a marker can be claimed only if it is empty or contains only files of this database", async () => {
+test("claims a store without a marker only if it is empty or contains only files of this database", async () => {
   await using app = await openTestApp();
   await using runner = await openTestRunner(app);
   await makeReady(app, runner);
@@ -193,14 +193,14 @@ test("a store without a marker can be claimed only if it is empty or contains on
   await using stranger = await openTestRunner(other);
   expect(await stranger.deps.owner.isOurs()).toBe(false);
   expect(await readdir(directoryOf(app))).not.toContain(MARKER_NAME);
-  // As after an upgrade from a release without markers.
+  // This is the state after an upgrade from a release without markers.
   expect(await runner.deps.owner.isOurs()).toBe(true);
   expect(await stranger.deps.owner.isOurs()).toBe(false);
   await deleteExpiredExports(runner.deps, NEVER);
   expect(await readdir(directoryOf(app))).toContain(MARKER_NAME);
 });
 
-test("a store whose volume is not mounted does not count as new: builds wait until it is back or adopted", async () => {
+test("does not treat an unmounted volume as a new store, and lets builds wait until it is mounted or adopted", async () => {
   await using app = await openTestApp();
   await using runner = await openTestRunner(app);
   const { person } = await makeReady(app, runner);
@@ -222,13 +222,13 @@ test("a store whose volume is not mounted does not count as new: builds wait unt
     ARTIFACT_URL: app.deps.config.artifactUrl,
   });
   expect(await runner.deps.owner.isOurs()).toBe(true);
-  // The exports that a copy knows are in the store of its original.
+  // The exports in a copied database are in the original's store.
   await restoreElsewhere(app.db);
   await using copy = await openTestRunner(app, { config: { artifactUrl: `file://${away}-copy` } });
   expect(await copy.deps.owner.isOurs()).toBe(true);
 });
 
-test("a store with an unreadable marker is neither used nor swept", async () => {
+test("does not own a store with an unreadable marker until the store is adopted", async () => {
   await using app = await openTestApp();
   await mkdir(directoryOf(app), { recursive: true });
   await Bun.write(join(directoryOf(app), MARKER_NAME), "not what we write");

@@ -1,4 +1,4 @@
-/** Mails to owners about the deletion of their organization. */
+/** Tests the mails to owners about the deletion of their organization. */
 import { expect, test } from "bun:test";
 import { deleteOrganizations } from "../../../jobs/delete_old_records.ts";
 import { newestMail, queueMail } from "../../helpers/accounts/account_mail.ts";
@@ -33,7 +33,7 @@ async function openPlace() {
   };
 }
 
-test("every owner, and no one else, learns who deleted the organization, and until when and where to restore it", async () => {
+test("mails only owners who deleted the organization, when it ends and where to restore it", async () => {
   await using place = await openPlace();
   const { api, org, owner, runner, server } = place;
   const other = await api.make.person({ org, role: "owner" });
@@ -56,7 +56,7 @@ test("every owner, and no one else, learns who deleted the organization, and unt
   expect(html).toContain('<meta name="color-scheme" content="light dark">');
 });
 
-test("owners learn that it was restored, by an operator too, and that it is gone", async () => {
+test("mails owners when a member or an operator deletes or restores the organization, and after the deletion", async () => {
   await using place = await openPlace();
   const { api, org, owner, runner, server } = place;
   await place.remove();
@@ -88,7 +88,7 @@ test("owners learn that it was restored, by an operator too, and that it is gone
   expect(mails.find(({ subject }) => subject.endsWith("has been deleted"))?.text).not.toContain("Restore");
 });
 
-test("mails that wait for the mail server say nothing that has changed meanwhile", async () => {
+test("skips queued mails that are outdated when the mail server becomes available", async () => {
   await using place = await openPlace();
   const { org, runner, server } = place;
   await place.remove();
@@ -104,7 +104,7 @@ test("mails that wait for the mail server say nothing that has changed meanwhile
   expect((await newestMail(server)).headers["subject"]).toBe(`${org.name} will not be deleted`);
 });
 
-test("an owner who keeps deleting and restoring fills no mailbox, and cannot delete without notifying the others", async () => {
+test("limits deletions by an owner who keeps deleting and restoring, so that every deletion can still be mailed", async () => {
   await using place = await openPlace();
   const { api, org, owner } = place;
   for (let round = 0; round < 5; round += 1) {
@@ -125,14 +125,14 @@ test("an owner who keeps deleting and restoring fills no mailbox, and cannot del
   expect(Number(refused.headers.get("retry-after"))).toBeWithin(30, 10 * 60 + 1);
   expect(await api.db.sql`select from organizations where deletes_at is not null`).toHaveLength(0);
   await place.runner.accountMails();
-  // The mails about its deletion are no longer true.
+  // The mails about the deletion are outdated.
   expect(place.server.received).toHaveLength(5);
   expect((await newestMail(place.server)).headers["subject"]).toBe(`${org.name} will not be deleted`);
   await api.db.sql`update account_mails set created_at = now() - interval '61 minutes'`;
   await place.remove();
 });
 
-test("an organization can be restored even if its owners have received too many mails", async () => {
+test("restores an organization even if its owners have received too many mails", async () => {
   await using place = await openPlace();
   const { api, owner } = place;
   await place.remove();
@@ -144,7 +144,7 @@ test("an organization can be restored even if its owners have received too many 
   expect(await api.db.sql`select from organizations where deletes_at is not null`).toHaveLength(0);
 });
 
-test("no mail is queued if the change is rolled back", async () => {
+test("queues no mail if the deletion is rolled back", async () => {
   await using place = await openPlace();
   const { api, org, owner } = place;
   await api.db.owner`alter table audit_log add constraint no_entries_check check (false) not valid`;

@@ -1,4 +1,4 @@
-/** The mails about second factors, as text and HTML. */
+/** Tests the text and HTML of mails about second factors. */
 import { expect, test } from "bun:test";
 import type { FactorNotice } from "../../../shared/account_mail_kinds.ts";
 import { newestMail, queueMail } from "../../helpers/accounts/account_mail.ts";
@@ -27,12 +27,12 @@ const NOTICES: [notice: FactorNotice, subject: string, ...texts: string[]][] = [
   [{ event: "copied" }, "A copy of your passkey was used", "Remove that passkey", IN_A_SESSION],
 ];
 
-test.each(NOTICES)("%j", async (notice, subject, ...texts) => {
+test.each(NOTICES)("mails the factor notice %j", async (notice, subject, ...texts) => {
   await using server = await openMailServer({});
   await using api = await openTestApp({ config: { publicUrl: PUBLIC_URL, smtpUrl: server.url } });
   await using runner = await openTestRunner(api);
   const user = await api.make.user();
-  // The account has another address by now: the notice goes to the one it had.
+  // The account's address has changed since, but the notice goes to the old address.
   const email = `old-${user.email}`;
   await queueMail(api, { kind: "factor_notice", email, userId: user.id, details: { ...notice } });
   await runner.accountMails();

@@ -1,4 +1,4 @@
-/** Mails about accounts: what they say, that nothing is lost, and that no token is anywhere else. */
+/** Tests mails about accounts: their content, their delivery after failures, and the secrecy of their tokens. */
 import { expect, test } from "bun:test";
 import type { SMTPServerOptions } from "smtp-server";
 import { chooseFreePort } from "../../../deploy/local/machine.ts";
@@ -41,7 +41,7 @@ async function jobState({ db }: TestApp, id: string) {
   return row?.state;
 }
 
-test("the mail has one link, and says who asked, until when it works, and what to do if it was somebody else", async () => {
+test("sends one link, with the requester's network, the time when the link expires, and advice for other recipients", async () => {
   await using place = await openWith();
   const { app, runner, server } = place;
   const user = await app.make.user({ username: "mika", email: "Mika@example.com" });
@@ -72,7 +72,7 @@ test("the mail has one link, and says who asked, until when it works, and what t
   expect(row).toMatchObject({ userId: user.id, email: "mika@EXAMPLE.com" });
 });
 
-test("the token is in the mail and nowhere else: not in the log, not in a table, not in the queue", async () => {
+test("writes the token only to the mail, not to the log, a table or the queue", async () => {
   await using place = await openWith();
   const { app, runner, server } = place;
   const { email } = await app.make.user();
@@ -91,7 +91,7 @@ test("the token is in the mail and nowhere else: not in the log, not in a table,
   for (const { text } of rows) expect(text).not.toContain(token);
 });
 
-test("no mail is sent about an account that does not exist or is disabled", async () => {
+test("sends no mail about an account that does not exist or is disabled", async () => {
   await using place = await openWith();
   const { app, runner, server } = place;
   const { email } = await app.make.user({ disabledAt: new Date().toISOString() });
@@ -105,7 +105,7 @@ test("no mail is sent about an account that does not exist or is disabled", asyn
   expect(app.logLines.filter(({ event }) => event === "account_mail.skipped")).toHaveLength(2);
 });
 
-test("a mail that failed is sent by the next attempt, with a link that works", async () => {
+test("sends a mail with a working link on the attempt after a failure", async () => {
   let refusals = 1;
   await using place = await openWith({
     onRcptTo: ({ address }, _session, callback) =>
@@ -123,7 +123,7 @@ test("a mail that failed is sent by the next attempt, with a link that works", a
   expect(JSON.stringify(app.logLines)).not.toContain(email);
 });
 
-test("a mail that failed is sent after its link has expired, unless it was replaced or its link was used", async () => {
+test("sends a failed mail after its link has expired, unless the mail was replaced or the link was used", async () => {
   let isDown = true;
   await using place = await openWith({
     onRcptTo: ({ address }, _session, callback) => (isDown ? callback(smtpError(451, address)) : callback()),
@@ -152,7 +152,7 @@ test("a mail that failed is sent after its link has expired, unless it was repla
   expect(await jobState(app, lateId)).toBe("completed");
 });
 
-test("a mail that the server refuses for good is not tried again", async () => {
+test("does not retry a mail that the server rejects permanently", async () => {
   await using place = await openWith({
     onRcptTo: ({ address }, _session, callback) => callback(smtpError(550, address)),
   });
@@ -164,7 +164,7 @@ test("a mail that the server refuses for good is not tried again", async () => {
   expect(app.logLines).toContainEqual(expect.objectContaining({ event: "account_mail.refused" }));
 });
 
-test("a mail server that is down gets the mail when it is back", async () => {
+test("sends the mail when a mail server that was down is back", async () => {
   const port = chooseFreePort("127.0.0.1");
   await using app = await openTestApp({ config: { smtpUrl: `smtp://127.0.0.1:${port}` } });
   const { email } = await app.make.user();
@@ -176,7 +176,7 @@ test("a mail server that is down gets the mail when it is back", async () => {
   expect(await works(app, (await newestMail(server)).token)).toBe(true);
 });
 
-test("eight mails are on their way at once to a server that answers late, and no more", async () => {
+test("sends at most eight mails at a time to a slow server", async () => {
   const waiting: (() => void)[] = [];
   let isLate = true;
   let open = 0;
@@ -203,10 +203,10 @@ test("eight mails are on their way at once to a server that answers late, and no
   expect(mostOpen).toBe(8);
 });
 
-test("the mail of a runner that is killed while it sends comes from another one, and its link works", async () => {
+test("sends the mail with a working link from another runner if the first is killed while sending", async () => {
   const dropped: string[] = [];
   await using server = await openMailServer({
-    // The first mail gets no answer, as from a server that hangs.
+    // The server does not respond to the first mail, as if it hung.
     onMailFrom: (_address, session, callback) => {
       if (dropped.length > 0) callback(null);
       else dropped.push(session.id);
@@ -234,14 +234,14 @@ test("the mail of a runner that is killed while it sends comes from another one,
   expect(await second.exited).toBe(0);
 });
 
-test("if a mail is sent twice, both are shown and the link of the newer one works", async () => {
+test("keeps only the link of the newer mail valid if a mail is sent twice", async () => {
   await using place = await openWith();
   const { app, runner, server } = place;
   const { email } = await app.make.user();
   const id = await queueMail(app, { kind: "password_reset", email });
   await runner.accountMails();
   const first = await newestMail(server);
-  // As if the process had died before it wrote down that the mail is sent.
+  // As if the process had crashed before it recorded the mail as sent.
   await app.db.sql`update account_mails set sent_at = null`;
   await app.db.sql`update pgboss.job set state = 'retry', completed_on = null where id = ${id}`;
   await runner.accountMails();
@@ -249,13 +249,13 @@ test("if a mail is sent twice, both are shown and the link of the newer one work
   expect(server.received).toHaveLength(2);
   expect(second.headers["message-id"]).not.toBe(first.headers["message-id"] ?? "");
   expect([await works(app, first.token), await works(app, second.token)]).toEqual([false, true]);
-  // What is written down is not sent again.
+  // A mail that is recorded as sent is not sent again.
   await app.db.sql`update pgboss.job set state = 'retry', completed_on = null where id = ${id}`;
   await runner.accountMails();
   expect(server.received).toHaveLength(2);
 });
 
-test("a mail that was replaced, or was not tried for a day, is not sent", async () => {
+test("does not send a mail that was replaced or was not tried for a day", async () => {
   await using place = await openWith();
   const { app, runner, server } = place;
   const users = [await app.make.user(), await app.make.user()];
@@ -268,7 +268,7 @@ test("a mail that was replaced, or was not tried for a day, is not sent", async 
   expect(await works(app, (await newestMail(server)).token)).toBe(true);
 });
 
-test("a kind that this release does not know stays in the queue for one that does", async () => {
+test("leaves a mail of an unknown kind in the queue for a newer release", async () => {
   await using place = await openWith();
   const { app, runner, server } = place;
   const id = await queueMail(app, { kind: "password_reset", email: "a@example.com" });

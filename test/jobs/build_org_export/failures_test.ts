@@ -1,4 +1,4 @@
-/** What happens to a job whose build fails. */
+/** Tests how a failed build affects its job, its files and the queue. */
 import { expect, test } from "bun:test";
 import { rm } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
@@ -29,7 +29,7 @@ async function openWithJob() {
   return { app, person, id, show: () => getJob(app, person.key, id) };
 }
 
-test("a job whose builder died is built by the next attempt, and the dead one's writes have no effect", async () => {
+test("builds a job in the next attempt after its builder crashed, and ignores late writes of the crashed builder", async () => {
   const { app, id, show } = await openWithJob();
   await using _app = app;
   await app.db
@@ -46,7 +46,7 @@ test("a job whose builder died is built by the next attempt, and the dead one's 
   expect(await listMismatches(app)).toEqual([]);
 });
 
-test("a builder that was taken over stops, leaves the job alone and no file behind", async () => {
+test("stops a builder that was taken over, without changing the job or leaving a file", async () => {
   const { app, id, show } = await openWithJob();
   await using _app = app;
   await using runner = await openTestRunner(app, {
@@ -64,7 +64,7 @@ test("a builder that was taken over stops, leaves the job alone and no file behi
   expect(await storedFiles(app)).toEqual([]);
 });
 
-test("a build that is canceled stops, even where it waits for the database, and leaves nothing behind", async () => {
+test("stops a canceled build that waits for the database, and leaves no file", async () => {
   await using app = await openTestApp();
   const { person } = await makeExportProject(app);
   const { id } = await jobOf(await postJob(app, person, { as_of: HELD_AS_OF }));
@@ -89,7 +89,7 @@ test("a build that is canceled stops, even where it waits for the database, and 
   expect(await getJob(app, person.key, next.id)).toMatchObject({ status: "ready", number: 2 });
 });
 
-test("a build that is canceled while it waits for the store stops, and later deletes no file of another build", async () => {
+test("stops a canceled build that waits for the store, and later deletes no file of another build", async () => {
   const { app, person, id, show } = await openWithJob();
   await using _app = app;
   const release = Promise.withResolvers<void>();
@@ -120,7 +120,7 @@ test("a build that is canceled while it waits for the store stops, and later del
   expect(asked.removed).not.toContain(other);
 });
 
-test("without patience, a store that fails three times fails the job, whose place is free for the next, which is built", async () => {
+test("fails a job after three store failures if patience is 0, and builds the organization's next job", async () => {
   const { app, person, id, show } = await openWithJob();
   await using _app = app;
   const path = fileURLToPath(app.deps.config.artifactUrl);
@@ -150,7 +150,7 @@ test("without patience, a store that fails three times fails the job, whose plac
   expect(await getJob(app, person.key, next.id)).toMatchObject({ status: "ready" });
 });
 
-test("a job whose three builders died fails", async () => {
+test("fails a job after three builders have crashed", async () => {
   const { app, id, show } = await openWithJob();
   await using _app = app;
   await app.db.sql`update export_jobs set status = 'running', attempt = 3 where id = ${id}`;
@@ -160,7 +160,7 @@ test("a job whose three builders died fails", async () => {
   expect(await listMismatches(app)).toEqual([]);
 });
 
-test("a build that fails in the middle leaves no file, not even a part", async () => {
+test("leaves neither a file nor a partial file if a build fails midway", async () => {
   const { app, id, show } = await openWithJob();
   await using _app = app;
   await app.db.owner`alter table analysis_records rename to elsewhere`;
@@ -170,7 +170,7 @@ test("a build that fails in the middle leaves no file, not even a part", async (
   expect(await storedFiles(app)).toEqual([]);
 });
 
-test("a finished build that cannot be recorded leaves no file", async () => {
+test("leaves no file if a finished build cannot be recorded", async () => {
   const { app, id, show } = await openWithJob();
   await using _app = app;
   await app.db.owner`alter table audit_log add constraint no_end check (action <> 'export_job.ready')`;
@@ -182,7 +182,7 @@ test("a finished build that cannot be recorded leaves no file", async () => {
   expect(mails.length).toBe(0);
 });
 
-test("a build that takes too long fails the job", async () => {
+test("fails a job whose build takes too long", async () => {
   const { app, id, show } = await openWithJob();
   await using _app = app;
   await using runner = await openTestRunner(app, {
@@ -200,7 +200,7 @@ test("a build that takes too long fails the job", async () => {
   expect(await listMismatches(app)).toEqual([]);
 });
 
-test("a build that is cut off by a leaving process is queued again and not counted", async () => {
+test("requeues a build interrupted by shutdown, without counting the attempt", async () => {
   const { app, id, show } = await openWithJob();
   await using _app = app;
   await using runner = await openTestRunner(app);
@@ -210,11 +210,11 @@ test("a build that is cut off by a leaving process is queued again and not count
   expect(await listMismatches(app)).toEqual([]);
 });
 
-test("a build whose connection is lost waits for the database", async () => {
+test("makes a build wait for the database after it loses its connection", async () => {
   await using app = await openTestApp();
   const { person, projects } = await makeHeavyOrg(app, 1);
-  // More than the sockets and the runner buffer. A build that has already read its data from a connection does not
-  // miss it and opens another one for the next project.
+  // This is more data than the sockets and the runner buffer. Otherwise a build that has read all its data would not notice
+  // the lost connection, and would open a new one for the next project.
   const [first] = projects;
   if (first) await addNoise(app.db, first, 12);
   const { id } = await jobOf(await postJob(app, person));
@@ -245,7 +245,7 @@ test("a build whose connection is lost waits for the database", async () => {
   expect(await listMismatches(app)).toEqual([]);
 });
 
-test("the job of an organization that is gone fails", async () => {
+test("fails the job of a deleted organization", async () => {
   await using app = await openTestApp();
   const person = await app.make.person();
   const { id } = await jobOf(await postJob(app, person));
@@ -257,7 +257,7 @@ test("the job of an organization that is gone fails", async () => {
   expect(await listMismatches(app)).toEqual([]);
 });
 
-test("an increment that is built after its changes were deleted fails at once, and a day earlier is built", async () => {
+test("builds an increment that starts 91 days ago, and fails at once if its changes have been deleted", async () => {
   await using app = await openTestApp();
   const { person } = await makeExportProject(app);
   await using runner = await openTestRunner(app);
@@ -285,7 +285,7 @@ test("an increment that is built after its changes were deleted fails at once, a
   expect(await listMismatches(app)).toEqual([]);
 });
 
-test("a job whose file is too large for its store fails at once", async () => {
+test("fails a job at once if its file is too large for the store", async () => {
   const { app, id, show } = await openWithJob();
   await using _app = app;
   await using runner = await openTestRunner(app, {
@@ -308,7 +308,7 @@ test("a job whose file is too large for its store fails at once", async () => {
   expect(await listMismatches(app)).toEqual([]);
 });
 
-test("a job that was canceled before its build began is not built", async () => {
+test("does not build a job that was canceled before its build began", async () => {
   const { app, person, id, show } = await openWithJob();
   await using _app = app;
   await app.request(`/api/v1/export/jobs/${id}/cancel`, { method: "POST", key: person.key });
@@ -318,7 +318,7 @@ test("a job that was canceled before its build began is not built", async () => 
   expect(await storedFiles(app)).toEqual([]);
 });
 
-test("the queue runs a failed build again", async () => {
+test("retries a failed build through the queue", async () => {
   const { app, show } = await openWithJob();
   await using _app = app;
   await app.db.owner`alter table analysis_records rename to elsewhere`;

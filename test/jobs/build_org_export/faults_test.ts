@@ -1,4 +1,4 @@
-/** Storage and database faults: the job waits and uses up no attempt. */
+/** Tests that a job waits during storage and database faults without using up attempts. */
 import { expect, test } from "bun:test";
 import { rm } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
@@ -17,7 +17,7 @@ import { openTestApp, type TestApp } from "../../helpers/http/app.ts";
 import { openTestRunner } from "../../helpers/process/job_runner.ts";
 import { waitFor } from "../../helpers/wait_for.ts";
 
-/** A job, and a store that fails until `mend` is called. */
+/** Opens an app with a job, and a store that fails until `mend` is called. */
 async function openWithBrokenStore() {
   const app = await openTestApp();
   const { person } = await makeExportProject(app);
@@ -35,7 +35,7 @@ async function entryOf(app: TestApp, id: string) {
   return entry;
 }
 
-test("a job whose store fails waits, reports why and until when, and is built once the store works again", async () => {
+test("makes a job wait while its store fails, reports fault and next retry, and builds the job after the fault", async () => {
   const { app, id, show, mend } = await openWithBrokenStore();
   await using _app = app;
   {
@@ -59,7 +59,7 @@ test("a job whose store fails waits, reports why and until when, and is built on
   expect(await listMismatches(app)).toEqual([]);
 });
 
-test("the pauses are 10 s, 30 s, 1, 2 and 5 minutes, then 5 minutes each, by the clock of the database", async () => {
+test("pauses for 10 s, 30 s, 1, 2 and then always 5 minutes, by the database's clock", async () => {
   const { app, id } = await openWithBrokenStore();
   await using _app = app;
   const pauses: number[] = [];
@@ -76,7 +76,7 @@ test("the pauses are 10 s, 30 s, 1, 2 and 5 minutes, then 5 minutes each, by the
   expect(pauses).toEqual([10, 30, 60, 120, 300, 300, 300]);
 });
 
-test("when the patience is used up, attempts count and the job fails as without it", async () => {
+test("counts attempts and fails the job once the patience is used up", async () => {
   const { app, id, show } = await openWithBrokenStore();
   await using _app = app;
   await using runner = await openTestRunner(app, { config: { exportBuildPatienceMinutes: 30 } });
@@ -100,7 +100,7 @@ test("when the patience is used up, attempts count and the job fails as without 
   expect(await listMismatches(app)).toEqual([]);
 });
 
-test("a job that waits can be canceled without force, and is not built then", async () => {
+test("cancels a waiting job without force and does not build it later", async () => {
   const { app, person, id, show, mend } = await openWithBrokenStore();
   await using _app = app;
   await using runner = await openTestRunner(app);
@@ -117,7 +117,7 @@ test("a job that waits can be canceled without force, and is not built then", as
   expect(await storedFiles(app)).toEqual([]);
 });
 
-test("a build that PostgreSQL's restart has stopped waits for the database, whatever its error was", async () => {
+test("makes a build wait for the database after a restart of PostgreSQL, whatever the error was", async () => {
   const { app, id, mend } = await openWithBrokenStore();
   await using _app = app;
   await mend();
@@ -139,7 +139,7 @@ test("a build that PostgreSQL's restart has stopped waits for the database, what
   }
 });
 
-test("a builder whose entry another worker has fetched since does not postpone it", async () => {
+test("does not let a builder postpone an entry that another worker has fetched since", async () => {
   const { app, id } = await openWithBrokenStore();
   await using _app = app;
   await using runner = await openTestRunner(app);

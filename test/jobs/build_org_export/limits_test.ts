@@ -1,4 +1,4 @@
-/** Limits of a running build: writes to its row, and memory. */
+/** Tests the limits of a running build: writes to its row, and memory. */
 import { expect, test } from "bun:test";
 import { fillProject } from "../../bench/bench_data.ts";
 import { peakBytes, residentBytes } from "../../bench/machine.ts";
@@ -11,11 +11,11 @@ import { startRunner } from "../../helpers/process/runner_process.ts";
 import { waitFor } from "../../helpers/wait_for.ts";
 
 const MIB = 2 ** 20;
-/** Issue 3: above idle, for any size of organization. */
+/** Maximum growth above idle memory for any size of organization (issue 3). */
 const MAX_GROWTH_MIB = 96;
 const AS_OF = "2026-11-20T00:00:00.000Z";
 
-test("a build writes its progress at most once a second", async () => {
+test("writes the progress of a build at most once a second", async () => {
   await using app = await openTestApp();
   const { person, projects } = await makeHeavyOrg(app, 1);
   for (const project of projects) await addNoise(app.db, project, 3);
@@ -29,7 +29,7 @@ test("a build writes its progress at most once a second", async () => {
   await using runner = await openTestRunner(app, {
     store: (store) => ({
       ...store,
-      // A slow store, so that the build takes some seconds on a fast machine, too.
+      // Slows the store down, so that the build takes some seconds even on a fast machine.
       async write(key, content) {
         async function* slowly() {
           for await (const chunk of content) {
@@ -50,7 +50,7 @@ test("a build writes its progress at most once a second", async () => {
   expect(writes).toBeLessThanOrEqual(Math.floor(seconds) + 1);
 });
 
-test("a runner's memory grows by at most 96 MiB for an organization with 62,000 rows and 120 MiB of text", async () => {
+test("grows by at most 96 MiB while exporting an organization with 62,000 rows and 120 MiB of text", async () => {
   await using app = await openTestApp({ config: { rateLimitUserPerMinute: 1_000_000 } });
   const { person } = await makeHeavyOrg(app, 120);
   const project = await app.make.project({ orgId: person.org.id, ownerId: person.user.id });

@@ -1,4 +1,4 @@
-/** Organization exports that are built from a streaming replica. */
+/** Tests organization exports that are built from a streaming replica. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { JOBS_APPLICATION } from "../../../sql/connection/application_names.ts";
 import { getJob, jobOf, listMismatches, postJob } from "../../helpers/exports/export_job.ts";
@@ -33,7 +33,7 @@ const EVERYTHING = {
   include_superseded: true,
 };
 
-/** The runner's sessions in the app's database on the replica that wait for a lock. */
+/** Returns the pids of the runner's sessions on the replica that wait for a lock in the app's database. */
 async function listWaiting(app: TestApp): Promise<number[]> {
   const database = new URL(app.db.url).pathname.slice(1);
   const rows = await server.replica<{ pid: number }[]>`
@@ -42,14 +42,14 @@ async function listWaiting(app: TestApp): Promise<number[]> {
   return rows.map(({ pid }) => pid);
 }
 
-test("a build reads from the replica; if that cuts it off, the next attempt reads from the primary", async () => {
+test("reads from the replica, and from the primary after the replica has cut off a build", async () => {
   const { app, exported } = await openWithProject();
   await using _app = app;
   await using runner = await openTestRunner(app);
   const { id } = await jobOf(await postJob(app, exported.person, EVERYTHING));
   let building: Promise<unknown> | undefined;
   await app.db.sql.begin(async (tx) => {
-    // Locks are replayed too: the build stops, which shows where it reads.
+    // The replica replays locks too. A build that waits for this lock reads from the replica.
     await tx`lock table analysis_records in access exclusive mode`;
     building = runner.build(id).catch((error: unknown) => error);
     const [pid = 0] = await waitFor(async () => {
@@ -61,7 +61,7 @@ test("a build reads from the replica; if that cuts it off, the next attempt read
     const queued = await getJob(app, exported.person.key, id);
     expect(queued).toMatchObject({ status: "queued", attempt: 0, waitingFor: "database" });
   });
-  // This holds whether or not the replica is up again.
+  // Holds replay, so that the next build reads from the primary even if the replica is up again.
   await server.catchUp(app.db.sql);
   await server.holdReplay(true);
   await runner.build(id);
@@ -74,11 +74,11 @@ test("a build reads from the replica; if that cuts it off, the next attempt read
   expect(await listMismatches(app)).toEqual([]);
 });
 
-test("a project that was deleted is left out, even when the replica has not heard of it", async () => {
+test("excludes a deleted project even if the replica has not replayed the deletion", async () => {
   const { app, exported } = await openWithProject();
   await using _app = app;
   const { person, project } = exported;
-  // The first by name, and larger than the write buffer.
+  // This project is the first by name, and larger than the write buffer.
   await app.db.sql`update projects set name = '0' where id = ${project.id}`;
   await addNoise(app.db, project, 8);
   const deleted = await app.make.project({ orgId: person.org.id, ownerId: person.user.id, name: "1" });
@@ -106,7 +106,7 @@ test("a project that was deleted is left out, even when the replica has not hear
   });
 });
 
-/** Calls a function between the first and second chunk. */
+/** Calls `act` between the first and second chunk. */
 async function* afterFirst(
   content: AsyncIterable<Uint8Array>,
   act: () => Promise<void>,

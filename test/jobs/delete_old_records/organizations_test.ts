@@ -26,7 +26,7 @@ async function statusOf(api: TestApp, path: string, key?: string): Promise<numbe
   return response.status;
 }
 
-test("members, keys, webhooks, projects and drafts are gone; the organization cannot be found; others keep theirs", async () => {
+test("deletes members, keys, webhooks, projects and drafts of the deleted organization only", async () => {
   await using api = await openTestApp();
   const [owner, other] = [await api.make.person({ role: "owner" }), await api.make.person({ role: "owner" })];
   for (const { org, user } of [owner, other]) {
@@ -69,7 +69,7 @@ test("members, keys, webhooks, projects and drafts are gone; the organization ca
   expect(await deleteOrganizations(api.deps, NEVER)).toBe(0);
 });
 
-test("published definitions stay, deprecated, for those who depend on them; private ones are visible to no one", async () => {
+test("keeps public definitions as deprecated versions, and hides private definitions from everyone", async () => {
   await using api = await openTestApp();
   const [owner, other] = [await api.make.person({ role: "owner" }), await api.make.person()];
   for (const visibility of ["public", "private"] as const) {
@@ -94,7 +94,7 @@ test("published definitions stay, deprecated, for those who depend on them; priv
   }
 });
 
-test("a source no longer counts forks that went with a deleted organization", async () => {
+test("no longer counts forks of a deleted organization in their source", async () => {
   await using api = await openTestApp();
   const [owner, other] = [await api.make.person({ role: "owner" }), await api.make.person({ role: "owner" })];
   await makeDefinition(api.db.sql, other, { name: "source", status: "published", visibility: "public" });
@@ -122,7 +122,7 @@ test("a source no longer counts forks that went with a deleted organization", as
   expect(await api.db.sql`select from definition_lines where org_id = ${owner.org.id}`).toHaveLength(0);
 });
 
-test("a draft that is being created goes with its organization", async () => {
+test("deletes a draft that is created during the deletion of its organization", async () => {
   await using api = await openTestApp();
   const owner = await api.make.person({ role: "owner" });
   await makeDefinition(api.db.sql, owner, { name: "line", status: "published" });
@@ -145,7 +145,7 @@ test("a draft that is being created goes with its organization", async () => {
   expect([...left]).toEqual([{ version: "1.0.0", status: "deprecated" }]);
 });
 
-test("a queued export ends, and the file of a ready one is deleted by the next sweep", async () => {
+test("fails a queued export, and deletes the file of a ready export in the next sweep", async () => {
   await using api = await openTestApp();
   const owner = await api.make.person({ role: "owner" });
   await using runner = await openTestRunner(api);
@@ -164,7 +164,7 @@ test("a queued export ends, and the file of a ready one is deleted by the next s
   expect([...entries]).toEqual([{ state: "cancelled" }]);
 });
 
-test("stopped at its last statement, it has changed nothing, and the next sweep does all of it", async () => {
+test("rolls back a deletion that fails at its last statement, and repeats it in the next sweep", async () => {
   await using api = await openTestApp();
   const owner = await api.make.person({ role: "owner" });
   await api.make.project({ orgId: owner.org.id, ownerId: owner.user.id });
@@ -178,7 +178,7 @@ test("stopped at its last statement, it has changed nothing, and the next sweep 
   expect(await deleteOrganizations(api.deps, NEVER)).toBe(1);
 });
 
-test("an organization that cannot be deleted keeps nothing else from being deleted", async () => {
+test("deletes other old records even if an organization cannot be deleted", async () => {
   await using api = await openTestApp();
   const owner = await api.make.person({ role: "owner" });
   await endNow(api, owner);
@@ -189,7 +189,7 @@ test("an organization that cannot be deleted keeps nothing else from being delet
   expect(await api.db.sql`select 1 from sessions`).toHaveLength(0);
 });
 
-test("an organization is deleted before a sweep spends its time on old rows", async () => {
+test("deletes an organization before old rows", async () => {
   await using api = await openTestApp();
   const owner = await api.make.person({ role: "owner" });
   await endNow(api, owner);
@@ -204,7 +204,7 @@ test("an organization is deleted before a sweep spends its time on old rows", as
   await sweep;
 });
 
-test("the owners of an organization that is being deleted can reset their password meanwhile", async () => {
+test("lets owners reset their password while their organization is being deleted", async () => {
   await using api = await openTestApp();
   const owner = await api.make.person({ role: "owner" });
   await api.make.project({ orgId: owner.org.id, ownerId: owner.user.id });
@@ -223,11 +223,11 @@ test("the owners of an organization that is being deleted can reset their passwo
   expect([...mails]).toEqual([{ kind: "deletion_notice" }, { kind: "password_reset" }]);
 });
 
-test("a copy of the database deletes no organization, and mails nothing about deletions, until it replaces the original", async () => {
+test("deletes no organization and mails no deletion notice from a database copy until the copy replaces the original", async () => {
   await using api = await openTestApp();
   const owner = await api.make.person({ role: "owner" });
   await ensureInstallation(api.db.sql);
-  // Notices that were queued as the backup was made.
+  // The backup contains a notice that was still queued.
   const { id: userId, email } = owner.user;
   const [details, orgId] = [{ about: "deleted", name: "Acme", slug: "acme", by: null }, owner.org.id];
   await queueMail(api, { kind: "deletion_notice", email, userId, orgId, details });
@@ -240,7 +240,7 @@ test("a copy of the database deletes no organization, and mails nothing about de
     (await storedMails(api)).map(({ headers }) => String(headers["subject"])).sort();
   await expect(runner.accountMails()).rejects.toThrow("Cannot send this mail from a copy");
   await api.db.sql`update pgboss.job set state = 'cancelled' where name = 'send_account_mail'`;
-  // What people ask for is sent.
+  // The copy still sends mails that users request.
   await queueMail(api, { kind: "password_reset", email });
   await runner.accountMails();
   expect(await subjects()).toEqual(["Choose a new password"]);
@@ -253,7 +253,7 @@ test("a copy of the database deletes no organization, and mails nothing about de
   );
 });
 
-test("two sweeps at once delete each organization once; one that somebody has locked waits for the next", async () => {
+test("deletes each organization once in two concurrent sweeps, and leaves a locked organization to the next sweep", async () => {
   await using api = await openTestApp();
   const owners: Person[] = [];
   for (let n = 0; n < 4; n += 1) owners.push(await api.make.person({ role: "owner" }));
@@ -269,7 +269,7 @@ test("two sweeps at once delete each organization once; one that somebody has lo
   expect(await api.db.sql`select 1 from audit_log where action = 'org.delete'`).toHaveLength(4);
 });
 
-test("it and members who write meanwhile do not wait for each other in a circle", async () => {
+test("does not deadlock with members who write during the deletion", async () => {
   await using api = await openTestApp();
   const owner = await api.make.person({ role: "owner" });
   const { user, org } = owner;
@@ -305,14 +305,14 @@ test("it and members who write meanwhile do not wait for each other in a circle"
   expect(kept).toHaveLength(0);
 });
 
-test("it and a build that ends meanwhile do not wait for each other in a circle", async () => {
+test("does not deadlock with a build that ends during the deletion", async () => {
   await using api = await openTestApp();
   await using runner = await openTestRunner(api);
   const [ready, dead] = [await api.make.person({ role: "owner" }), await api.make.person({ role: "owner" })];
   for (const owner of [ready, dead]) {
     const { id } = await jobOf(await postJob(api, owner));
     await endNow(api, owner);
-    // The second job has used up its attempts, so the next build only marks it as failed.
+    // The second job has used up its attempts, so its next build only marks it as failed.
     if (owner === dead)
       await api.db.sql`update export_jobs set status = 'running', attempt = 3 where id = ${id}`;
     const { build } = await api.db.sql.begin(async (tx) => {
@@ -328,7 +328,7 @@ test("it and a build that ends meanwhile do not wait for each other in a circle"
   }
 });
 
-test("a member who joins at the last moment does not see the deleted organization", async () => {
+test("hides a deleted organization from a member who joins at the last moment", async () => {
   await using api = await openTestApp();
   const [owner, late] = [await api.make.person({ role: "owner" }), await api.make.person()];
   await endNow(api, owner);

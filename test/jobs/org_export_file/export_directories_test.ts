@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { nameDirectories } from "../../../jobs/org_export_file.ts";
 
-test("directories are the sanitized name and the beginning of the id, or all of it where two would be the same", () => {
+test("names directories after the project and the start of its id, or the full id to avoid duplicates", () => {
   const ids = ["11111111-0000-4000-8000-00000000000a", "11111111-0000-4000-8000-00000000000b"] as const;
   const other = "22222222-0000-4000-8000-000000000000";
   const names = nameDirectories([

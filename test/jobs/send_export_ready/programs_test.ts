@@ -1,4 +1,4 @@
-/** The mail of a ready export, parsed by a program of the system. */
+/** Tests that a standard mail parser accepts the mail of a ready export. */
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 import { jobOf, postJob } from "../../helpers/exports/export_job.ts";
@@ -7,13 +7,13 @@ import { openTestApp } from "../../helpers/http/app.ts";
 import { runCommand } from "../../helpers/process/command.ts";
 import { openTestRunner } from "../../helpers/process/job_runner.ts";
 
-/** Prints the defects that Python's parser finds in any part or header. */
+/** Prints the defects that Python's email parser finds in any part or header. */
 const PROGRAM = `
 import email, email.policy, sys
 mail = email.message_from_binary_file(open(sys.argv[1], "rb"), policy=email.policy.default)
 print([str(d) for part in mail.walk() for d in [*part.defects, *(d for v in part.values() for d in v.defects)]])`;
 
-test("Python's email module finds no defect, whatever the organization is called", async () => {
+test("passes Python's email parser without defects for any organization name", async () => {
   await using app = await openTestApp({ config: { mailFrom: '"Acme, Inc." <exports@mail.example>' } });
   for (const name of [
     "Acme",

@@ -27,7 +27,7 @@ async function openPlace() {
 const hook = (app: TestApp, owner: Person, receiver: WebhookReceiver, types = TYPES) =>
   createWebhook(app, owner, { receiver, types });
 
-/** An event of the organization; returns the id of the job that it names. */
+/** Inserts an event of the organization. Returns the id of the job in the event. */
 async function addEvent(app: TestApp, owner: Person): Promise<string> {
   const id = crypto.randomUUID();
   await insertExportEvent(app.db.sql, { id, orgId: owner.org.id, status: "ready" });
@@ -40,7 +40,7 @@ async function hurry({ db }: TestApp): Promise<void> {
   await db.sql`update webhooks set due_at = now() - interval '1 second' where due_at is not null`;
 }
 
-/** Delivers like a job runner, until it is disposed of. */
+/** Delivers webhooks like a job runner until it is disposed of. */
 async function openDeliverer(app: TestApp, more: Partial<DeliverDeps> = {}) {
   const runner = await openTestRunner(app);
   const leave = new AbortController();
@@ -58,7 +58,7 @@ async function openDeliverer(app: TestApp, more: Partial<DeliverDeps> = {}) {
 
 const jobsOf = (receiver: WebhookReceiver) => receiver.received.map(({ event }) => event.data["jobId"]);
 
-test("events of the organization and of models arrive once, signed, and those of others do not", async () => {
+test("delivers signed events of the organization and of models once, and no events of other organizations", async () => {
   await using place = await openPlace();
   const { app, owner } = place;
   const other = await app.make.person();
@@ -86,7 +86,7 @@ test("events of the organization and of models arrive once, signed, and those of
   expect(receiver.forged).toBe(0);
 });
 
-test("old and new secret sign for 24 hours after a rotation, then only the new one", async () => {
+test("signs with the old and the new secret for 24 hours after a rotation, then only with the new secret", async () => {
   await using place = await openPlace();
   const { app, owner } = place;
   await using receiver = await openWebhookReceiver();
@@ -113,7 +113,7 @@ test("old and new secret sign for 24 hours after a rotation, then only the new o
   expect(receiver.received).toHaveLength(3);
 });
 
-test("a receiver that is down, then fails, gets the same delivery again under the same id", async () => {
+test("resends a delivery under the same id to a receiver that is down and then fails", async () => {
   await using place = await openPlace();
   const { app, owner } = place;
   const id = await (async () => {
@@ -148,8 +148,8 @@ test("a receiver that is down, then fails, gets the same delivery again under th
 });
 
 /**
- * Makes the next delivery due instead of waiting. Returns the seconds that this saved; 0 if a delivery is due, or
- * claimed and due in a minute.
+ * Makes the next delivery due now. Returns the saved seconds, or 0 if a delivery is already due, or is claimed and due in a
+ * minute.
  */
 async function skipPause({ db }: TestApp): Promise<number> {
   return db.sql.begin(async (tx) => {
@@ -166,7 +166,7 @@ async function skipPause({ db }: TestApp): Promise<number> {
   });
 }
 
-test("a receiver that fails every third request gets 30 events with less than four seconds of pauses", async () => {
+test("delivers 30 events with less than four seconds of pauses to a receiver that fails every third request", async () => {
   await using place = await openPlace();
   const { app, owner } = place;
   await using receiver = await openWebhookReceiver();
@@ -188,7 +188,7 @@ test("a receiver that fails every third request gets 30 events with less than fo
     return accepted.length === 30;
   });
   expect(accepted.toSorted()).toEqual(jobs.toSorted());
-  // Only failed deliveries are repeated.
+  // Only failed deliveries are retried.
   expect(requests).toBe(44);
   expect(pausedSeconds).toBeLessThan(4);
   expect(receiver.open.max).toBe(1);
@@ -196,7 +196,7 @@ test("a receiver that fails every third request gets 30 events with less than fo
   expect(Math.max(...attempts)).toBeLessThanOrEqual(4);
 });
 
-test("failures in a row make the pauses of a webhook longer, up to five minutes", async () => {
+test("lengthens the pauses of a webhook with consecutive failures, up to five minutes", async () => {
   await using place = await openPlace();
   const { app, owner } = place;
   await using receiver = await openWebhookReceiver();
@@ -217,13 +217,13 @@ test("failures in a row make the pauses of a webhook longer, up to five minutes"
   expect(pauses.map((pause) => Math.abs(pause))).toEqual([0, 1, 2, 4, 8, 16, 32, 64, 128, 256, 300, 300]);
 });
 
-test("a delivery that was sent and not noted is sent again under the same id", async () => {
+test("resends a delivery under the same id if it was sent but not recorded", async () => {
   await using place = await openPlace();
   const { app, owner } = place;
   await using receiver = await openWebhookReceiver();
   const id = await hook(app, owner, receiver);
   await addEvent(app, owner);
-  // As with a runner that is killed after the receiver's response.
+  // As if a runner were killed after the receiver's response.
   const isAway = Promise.withResolvers<void>();
   receiver.respond = async () => {
     await app.db.owner`alter table webhook_deliveries rename to webhook_deliveries_away`;
@@ -244,7 +244,7 @@ test("a delivery that was sent and not noted is sent again under the same id", a
   expect(second).toEqual(first as never);
 });
 
-test("two runners share deliveries, and a webhook gets one request at a time", async () => {
+test("shares deliveries between two runners, with one request at a time per webhook", async () => {
   await using place = await openPlace();
   const { app, owner } = place;
   await using receiver = await openWebhookReceiver();
@@ -264,7 +264,7 @@ test("two runners share deliveries, and a webhook gets one request at a time", a
   expect(row?.["count"]).toBe(100);
 });
 
-test("a receiver that never responds does not hold up others", async () => {
+test("delivers to other receivers while one never responds", async () => {
   await using place = await openPlace();
   const { app, owner } = place;
   await using slow = await openWebhookReceiver();
@@ -290,7 +290,7 @@ test("a receiver that never responds does not hold up others", async () => {
   never.resolve(new Response());
 });
 
-test("after three days of failures the webhook is disabled, and its owner gets a mail", async () => {
+test("disables a webhook after three days of failures, and mails its owner", async () => {
   await using place = await openPlace();
   const { app, owner } = place;
   await using receiver = await openWebhookReceiver();
@@ -313,7 +313,7 @@ test("after three days of failures the webhook is disabled, and its owner gets a
   const [queued] = await app.db.sql`select data from pgboss.job where name = 'send_webhook_disabled'`;
   const { origin } = new URL(receiver.url);
   expect(queued?.["data"]).toEqual({ webhookId: id, disabledAt: expect.any(String), origin });
-  // A disabled owner has been there longer.
+  // Adds a disabled owner who joined earlier.
   const founder = await app.make.user({ disabledAt: new Date().toISOString() });
   await app.make.member({ orgId: owner.org.id, userId: founder.id, role: "owner" });
   await app.db.sql`
@@ -344,7 +344,7 @@ test("after three days of failures the webhook is disabled, and its owner gets a
   expect(mails).toHaveLength(1);
 });
 
-test("events are delivered while the artifact store is down", async () => {
+test("delivers events while the artifact store is down", async () => {
   await using place = await openPlace();
   const { app, owner } = place;
   const { sql, log, config } = app.deps;
@@ -365,7 +365,7 @@ test("events are delivered while the artifact store is down", async () => {
   expect(events).toContain("artifact_store.unknown_owner");
 });
 
-test("deleting a webhook during a delivery ends it", async () => {
+test("ends the delivery of a webhook that is deleted during the request", async () => {
   await using place = await openPlace();
   const { app, owner } = place;
   await using receiver = await openWebhookReceiver();
@@ -386,7 +386,7 @@ test("deleting a webhook during a delivery ends it", async () => {
   expect(app.logLines.filter(({ level }) => level === "error")).toEqual([]);
 });
 
-test("a webhook that is far behind has a bounded number of deliveries, and gets every event", async () => {
+test("limits the pending deliveries of a webhook that is far behind, and processes every event", async () => {
   await using place = await openPlace();
   const { app, owner } = place;
   await using receiver = await openWebhookReceiver();
@@ -417,7 +417,7 @@ test("a webhook that is far behind has a bounded number of deliveries, and gets 
   expect(new Set(jobsOf(receiver)).size).toBeGreaterThanOrEqual(50);
 });
 
-test("only one of two runners claims a webhook", async () => {
+test("lets only one of several runners claim a webhook", async () => {
   await using place = await openPlace();
   const { app, owner } = place;
   await using receiver = await openWebhookReceiver();
@@ -428,7 +428,7 @@ test("only one of two runners claims a webhook", async () => {
   expect(claims.flat()).toHaveLength(1);
 });
 
-test("organizations take turns, however many of one's webhooks are due", async () => {
+test("takes turns between organizations, regardless of their number of due webhooks", async () => {
   await using place = await openPlace();
   const { app, owner } = place;
   const other = await app.make.person({ role: "owner" });

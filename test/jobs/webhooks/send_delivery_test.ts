@@ -23,7 +23,7 @@ function resolvesTo(...addresses: string[]) {
   return async () => addresses.map((address) => ({ address, family: address.includes(":") ? 6 : 4 }));
 }
 
-test("a delivery is signed, and any 2xx is a success", async () => {
+test("signs a delivery, and treats any 2xx status as success", async () => {
   await using receiver = await openWebhookReceiver();
   receiver.secret = SECRET;
   for (const status of [200, 201, 204]) {
@@ -33,7 +33,7 @@ test("a delivery is signed, and any 2xx is a success", async () => {
   expect([receiver.received.length, receiver.forged]).toEqual([3, 0]);
 });
 
-test("the time of the claim is signed, whatever the machine's clock says", async () => {
+test("signs the time of the claim instead of the machine's clock", async () => {
   const claimedAt = new Date(Date.now() - 60_000).toISOString();
   const timestamps: (string | null)[] = [];
   await using server = Bun.serve({
@@ -49,7 +49,7 @@ test("the time of the claim is signed, whatever the machine's clock says", async
   expect(timestamps).toEqual([String(Math.floor(Date.parse(claimedAt) / 1000))]);
 });
 
-test("a redirect is a failure and is not followed", async () => {
+test("treats a redirect as a failure and does not follow it", async () => {
   await using target = await openWebhookReceiver();
   await using receiver = await openWebhookReceiver();
   receiver.secret = target.secret = SECRET;
@@ -64,7 +64,7 @@ test("a redirect is a failure and is not followed", async () => {
   expect([target.received.length, target.forged]).toEqual([0, 0]);
 });
 
-test("an endless response does not keep the sender", async () => {
+test("does not wait for the end of an endless response", async () => {
   await using receiver = await openWebhookReceiver();
   receiver.secret = SECRET;
   const endless = () =>
@@ -76,7 +76,7 @@ test("an endless response does not keep the sender", async () => {
   expect(await send(receiver.url)).toEqual({ responseStatus: 200, error: null, cause: null });
 });
 
-test("nothing is sent to an address that is not public, however it is written", async () => {
+test("sends nothing to a non-public address in any notation", async () => {
   await using receiver = await openWebhookReceiver();
   const { port } = new URL(receiver.url);
   const options = { networks: openNetworks(null) };
@@ -104,7 +104,7 @@ test("nothing is sent to an address that is not public, however it is written", 
   expect([receiver.received.length, receiver.forged]).toEqual([0, 0]);
 });
 
-test("nothing is sent to a name that has an address which is not public", async () => {
+test("sends nothing to a host name that has a non-public address", async () => {
   await using receiver = await openWebhookReceiver();
   const { port } = new URL(receiver.url);
   for (const addresses of [
@@ -127,7 +127,7 @@ test("nothing is sent to a name that has an address which is not public", async 
   expect([receiver.received.length, receiver.forged]).toEqual([0, 0]);
 });
 
-test("without TLS nothing is sent to the internet", async () => {
+test("sends nothing to the internet without TLS", async () => {
   const options = { networks: openNetworks("127.0.0.1/32"), resolve: resolvesTo("1.1.1.1") };
   expect(await send("http://hooks.example.com/hook", options)).toEqual({
     responseStatus: null,
@@ -136,14 +136,14 @@ test("without TLS nothing is sent to the internet", async () => {
   });
 });
 
-test("the connection goes to the address that was checked, with one look-up", async () => {
+test("connects to the address that was checked, with a single lookup", async () => {
   await using receiver = await openWebhookReceiver();
   receiver.secret = SECRET;
   const { port } = new URL(receiver.url);
   let lookups = 0;
   const resolve = async () => {
     lookups += 1;
-    // A rebound name: the second lookup would lead elsewhere.
+    // Rebinds the name: a second lookup would return another address.
     return [{ address: lookups === 1 ? "127.0.0.1" : "127.0.0.9", family: 4 }];
   };
   const result = await send(`http://hooks.example.com:${port}/hook`, { resolve });
@@ -151,7 +151,7 @@ test("the connection goes to the address that was checked, with one look-up", as
   expect([lookups, receiver.received.length]).toEqual([1, 1]);
 });
 
-test("a resolver that is silent and a name that is unknown are failures", async () => {
+test("fails if the resolver does not respond or does not know the name", async () => {
   const silent = await send("https://hooks.example.com/", {
     timeoutMs: 50,
     resolve: () => new Promise(() => {}),
@@ -169,7 +169,7 @@ test("a resolver that is silent and a name that is unknown are failures", async 
   expect(unknown).toEqual({ responseStatus: null, error: NO_PUBLIC_ADDRESS, cause: "ENOTFOUND" });
 });
 
-test("once the name servers of the machine have changed, later look-ups ask the new ones", async () => {
+test("uses the new name servers for lookups after the machine's name servers have changed", async () => {
   const server = createSocket("udp4").bind(0, "127.0.0.1");
   await once(server, "listening");
   const { port } = server.address();
@@ -181,7 +181,7 @@ test("once the name servers of the machine have changed, later look-ups ask the 
     return error === NO_PUBLIC_ADDRESS && cause === "ECONNREFUSED";
   };
   try {
-    // Look-ups that an earlier test has left may change the servers in between.
+    // Pending lookups of an earlier test may change the servers in between.
     await waitFor(isRefused);
     expect(getServers()).toEqual(new Resolver().getServers());
   } finally {
@@ -189,7 +189,7 @@ test("once the name servers of the machine have changed, later look-ups ask the 
   }
 });
 
-test("silent name servers do not block reading files", async () => {
+test("reads files while name servers do not respond", async () => {
   const server = createSocket("udp4").bind(0, "127.0.0.1");
   await once(server, "listening");
   const others = getServers();
@@ -210,8 +210,8 @@ test("silent name servers do not block reading files", async () => {
   }
 });
 
-test("only the operator learns why a public receiver cannot be reached", async () => {
-  // A port that nothing listens on, and one that does not speak TLS.
+test("reveals only to the operator why a public receiver cannot be reached", async () => {
+  // Uses a port without a listener, and a port that does not speak TLS.
   await using receiver = await openWebhookReceiver();
   const { port } = new URL(receiver.url);
   const options = { networks: openNetworks("127.0.0.0/8") };

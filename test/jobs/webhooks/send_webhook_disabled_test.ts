@@ -4,7 +4,7 @@ import { storedMails } from "../../helpers/accounts/account_mail.ts";
 import { openTestApp } from "../../helpers/http/app.ts";
 import { openTestRunner } from "../../helpers/process/job_runner.ts";
 
-/** A webhook that is disabled, and what was queued when it was. */
+/** Creates a disabled webhook, and the queue payload from the time it was disabled. */
 async function openDisabled() {
   const app = await openTestApp();
   const owner = await app.make.person({ role: "owner" });
@@ -20,7 +20,7 @@ async function openDisabled() {
   return { app, change, queued: { webhookId, disabledAt, origin: "https://old.example" } };
 }
 
-test("the mail names the address that failed, although the URL was changed since", async () => {
+test("names the failed address in the mail even if the URL has changed since", async () => {
   const { app: opened, change, queued } = await openDisabled();
   await using app = opened;
   await using runner = await openTestRunner(app);
@@ -32,7 +32,7 @@ test("the mail names the address that failed, although the URL was changed since
   expect(mail?.text).not.toContain("https://new.example");
 });
 
-test("no mail is sent about a webhook that was enabled since and disabled by hand", async () => {
+test("sends no mail about a webhook that was enabled again and then disabled manually", async () => {
   const { app: opened, change, queued } = await openDisabled();
   await using app = opened;
   await using runner = await openTestRunner(app);
@@ -42,7 +42,7 @@ test("no mail is sent about a webhook that was enabled since and disabled by han
   expect(await storedMails(app)).toEqual([]);
 });
 
-test("a job of an earlier checkout, with the webhook's id only, is mailed", async () => {
+test("mails a job of an earlier checkout that contains only the webhook's id", async () => {
   const { app: opened, queued } = await openDisabled();
   await using app = opened;
   await using runner = await openTestRunner(app);

@@ -1,4 +1,4 @@
-/** Deliveries go on while many webhooks are behind. */
+/** Tests that deliveries continue while many webhooks are behind. */
 import { expect, test } from "bun:test";
 import { keepWebhooksDelivered } from "../../../../jobs/webhooks/deliver_webhooks.ts";
 import { insertExportEvent } from "../../../../sql/events/events.ts";
@@ -8,7 +8,7 @@ import { createWebhook } from "../../../helpers/network/webhooks.ts";
 import { openTestRunner } from "../../../helpers/process/job_runner.ts";
 import { waitFor } from "../../../helpers/wait_for.ts";
 
-test("events are delivered even if new ones come before all webhooks are queued for", async () => {
+test("delivers events even if new events arrive before all webhooks have been queued", async () => {
   await using app = await openTestApp({ config: { webhookAllowedNetworks: "127.0.0.0/8" } });
   const { sql, owner: admin } = app.db;
   const owner = await app.make.person({ role: "owner" });
@@ -21,7 +21,7 @@ test("events are delivered even if new ones come before all webhooks are queued 
     from generate_series(1, 250)`;
   const jobId = crypto.randomUUID();
   await insertExportEvent(sql, { id: jobId, orgId: owner.org.id, status: "ready" });
-  // Every batch that is queued meets an event that has been settled meanwhile.
+  // Settles a new event during every batch that is queued.
   await admin.unsafe(`
     create function settle_another() returns trigger language plpgsql as $$
     begin

@@ -1,4 +1,4 @@
-/** A restored copy of the database delivers nothing until an operator declares that it replaces the original. */
+/** Tests that a restored copy of the database delivers nothing until an operator declares it the replacement of the original. */
 import { expect, test } from "bun:test";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -21,7 +21,7 @@ import { waitFor } from "../../../helpers/wait_for.ts";
 
 const NETWORKS = "127.0.0.0/8";
 
-test("a copy with an artifact store of its own delivers nothing until it is adopted, then everything that was pending", async () => {
+test("delivers nothing from a copy with its own artifact store until it is adopted, then all pending events", async () => {
   await using app = await openTestApp({ config: { webhookAllowedNetworks: NETWORKS } });
   const owner = await app.make.person({ role: "owner" });
   await using receiver = await openWebhookReceiver();
@@ -43,7 +43,7 @@ test("a copy with an artifact store of its own delivers nothing until it is adop
     await logged("artifact_store.owned");
     expect(await logged("webhook.held")).toMatchObject({ level: "warn" });
     expect([...(await listDeliveries())]).toEqual([{ type: "webhook.test", status: "pending", attempts: 0 }]);
-    // Events of the copy's own members wait too, because it is unclear which installation this is.
+    // Events of the copy's own members wait too, because the runner cannot know which installation it serves.
     await insertExportEvent(copy.sql, { id: crypto.randomUUID(), orgId: owner.org.id, status: "ready" });
     expect(receiver.received).toEqual([]);
 
@@ -61,7 +61,7 @@ test("a copy with an artifact store of its own delivers nothing until it is adop
   }
 });
 
-test("a copy delivers nothing even if the database fails as the runner asks for the first time whose store it is", async () => {
+test("delivers nothing from a copy even if the database fails at the first check of the store's owner", async () => {
   await using app = await openTestApp({ config: { webhookAllowedNetworks: NETWORKS } });
   const owner = await app.make.person({ role: "owner" });
   await using receiver = await openWebhookReceiver();
@@ -86,7 +86,7 @@ test("a copy delivers nothing even if the database fails as the runner asks for 
   expect(await app.db.sql`select from webhook_deliveries where attempts > 0`).toHaveLength(0);
 });
 
-test("a copy mails no owner that a webhook is disabled", async () => {
+test("mails no owner about a disabled webhook from a copy", async () => {
   await using app = await openTestApp();
   const owner = await app.make.person({ role: "owner" });
   await ensureInstallation(app.db.sql);

@@ -1,4 +1,4 @@
-/** The receiver in docs/webhooks.md, run as it is printed. */
+/** Runs the sample receiver in docs/webhooks.md exactly as printed. */
 import { expect, test } from "bun:test";
 import { sendDelivery } from "../../../../jobs/webhooks/send_delivery.ts";
 import { openNetworks } from "../../../../shared/network/networks.ts";
@@ -13,7 +13,7 @@ async function readSample(): Promise<string> {
   return sample;
 }
 
-/** A port that nothing listens on. */
+/** Returns a port that no process listens on. */
 function freePort(): number {
   const server = Bun.serve({ hostname: "127.0.0.1", port: 0, fetch: () => new Response() });
   const { port } = server;
@@ -22,7 +22,7 @@ function freePort(): number {
   return port;
 }
 
-test("the receiver of the documentation takes signed deliveries once, and no forged ones", async () => {
+test("accepts each signed delivery once and rejects forged deliveries", async () => {
   const port = freePort();
   const receiver = Bun.spawn(["python3", "-c", await readSample()], {
     env: { ...process.env, PORT: String(port), WEBHOOK_SECRET: SECRET },
