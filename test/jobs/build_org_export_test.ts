@@ -182,7 +182,7 @@ test("produces the same bytes for the same job, without rows after the watermark
   expect(hashes.size).toBe(1);
 });
 
-test("exports the changed and deleted rows of each project in a job with since", async () => {
+test("a job with since exports the changed and deleted rows of each project", async () => {
   await using app = await openTestApp();
   const made = await makeExportProject(app);
   const { person, ids } = made;

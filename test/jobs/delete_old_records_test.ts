@@ -152,7 +152,7 @@ test("deletes old export jobs without a file, but never the latest job of an org
   expect(rows.map(({ number }) => number)).toEqual([3, 4, 5]);
 });
 
-test("keeps the change log as long as increments may read it", async () => {
+test("the log of tracker rows is kept as long as increments may read it", async () => {
   await using app = await openTestApp();
   await app.db.owner`
     insert into tracker_changes (project_id, dataset, at, kind, id)

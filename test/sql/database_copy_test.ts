@@ -1,16 +1,16 @@
-/** Distinguishes several copies of a database. */
+/** Tests that copies of a database get different ids. */
 import { expect, test } from "bun:test";
 import { ensureInstallation } from "../../sql/database_copy.ts";
 import { copyTestDatabase, openTestDatabase } from "../helpers/postgres/database.ts";
 
-test("a database has one id for all processes, and keeps it", async () => {
+test("gives a database one permanent id for all processes", async () => {
   await using db = await openTestDatabase();
   const ids = await Promise.all(Array.from({ length: 8 }, () => ensureInstallation(db.sql)));
   expect(new Set(ids).size).toBe(1);
   expect(await ensureInstallation(db.sql)).toBe(ids[0] ?? "");
 });
 
-test("a copy gets an id of its own, and the original keeps its", async () => {
+test("gives a copy its own id, and keeps the id of the original", async () => {
   await using db = await openTestDatabase();
   const id = await ensureInstallation(db.sql);
   await using copy = await copyTestDatabase(db);
@@ -21,7 +21,7 @@ test("a copy gets an id of its own, and the original keeps its", async () => {
   expect(await ensureInstallation(db.sql)).toBe(id);
 });
 
-test("a role that may not read the server's identity still gets an id", async () => {
+test("gives a database an id even if the role may not read the server's identity", async () => {
   await using db = await openTestDatabase();
   await db.admin`revoke execute on function pg_control_system() from public`;
   const id = await ensureInstallation(db.sql);

@@ -21,7 +21,7 @@ function failOn(error: unknown): never {
   throw error;
 }
 
-test("a job is queued, canceled and completed with its transaction, or not at all", async () => {
+test("queues, cancels and completes a job only if the transaction commits", async () => {
   await using db = await openTestDatabase();
   const boss = await openQueue(db.sql, failOn);
   const states = async (): Promise<string[]> =>
@@ -55,7 +55,7 @@ test("a job is queued, canceled and completed with its transaction, or not at al
   await boss.stop({ graceful: false });
 });
 
-test("enqueueJob() keeps text unchanged and refuses an id that is already queued", async () => {
+test("enqueueJob() keeps text unchanged and rejects an id that is already queued", async () => {
   await using db = await openTestDatabase();
   const boss = await openQueue(db.sql, failOn);
   const id = crypto.randomUUID();
@@ -72,7 +72,7 @@ test("enqueueJob() keeps text unchanged and refuses an id that is already queued
   await boss.stop({ graceful: false });
 });
 
-test("an attempt may run as long as the job says, or else its queue", async () => {
+test("limits an attempt by the job's own timeout, or else by the queue's", async () => {
   await using db = await openTestDatabase();
   const boss = await openQueue(db.sql, failOn);
   const id = () => crypto.randomUUID();
@@ -93,7 +93,7 @@ test("an attempt may run as long as the job says, or else its queue", async () =
   await boss.stop({ graceful: false });
 });
 
-test("scheduleJob() keeps one schedule, the last, and one entry until that is done with", async () => {
+test("scheduleJob() keeps only the last schedule, and one entry until it is completed", async () => {
   await using db = await openTestDatabase();
   const sweep = "expire_org_exports";
   const bosses = await Promise.all([openQueue(db.sql, failOn), openQueue(db.sql, failOn)]);
@@ -121,7 +121,7 @@ interface Worker extends AsyncDisposable {
   errors: unknown[];
 }
 
-/** The queue of a job runner: it supervises, on a pool of several connections. */
+/** Opens the queue of a job runner, which supervises jobs on a pool of several connections. */
 async function openWorker(db: TestDatabase): Promise<Worker> {
   const sql = openPool(db.url, { applicationName: JOBS_APPLICATION, max: 3 });
   const errors: unknown[] = [];
@@ -143,7 +143,7 @@ async function listStates(db: TestDatabase, queue: string): Promise<string[]> {
   return rows.map((row) => row.state);
 }
 
-test("the worker's queue keeps all of its bookkeeping on our own pool", async () => {
+test("runs all maintenance of the worker's queue on our own pool", async () => {
   await using db = await openTestDatabase();
   await using worker = await openWorker(db);
   const { boss, sql, errors } = worker;
@@ -159,13 +159,13 @@ test("the worker's queue keeps all of its bookkeeping on our own pool", async ()
   await boss.supervise(name);
   expect(await listStates(db, name)).toEqual(["retry"]);
   await scheduleJob(boss, { name: "expire_org_exports", cron: "* * * * *" });
-  // A parameter that pg-boss binds as a Date.
+  // pg-boss binds this parameter as a Date.
   expect(await boss.previewRedrive(name, { createdBefore: new Date() })).toMatchObject({ total: 1 });
   expect(await boss.getSchedules()).toMatchObject([{ name: "expire_org_exports", cron: "* * * * *" }]);
   expect(errors).toEqual([]);
 });
 
-test("the queue gives up on no build, however often it was postponed or its runner died", async () => {
+test("never fails a build, however often it was postponed or its runner crashed", async () => {
   await using db = await openTestDatabase();
   await using worker = await openWorker(db);
   const { boss, sql, errors } = worker;
@@ -175,7 +175,7 @@ test("the queue gives up on no build, however often it was postponed or its runn
   );
   const fetch = async () => (await boss.fetch(name, { includeMetadata: true }))[0]?.retryCount ?? 0;
   await fetch();
-  // Once a second for the longest EXPORT_BUILD_PATIENCE_MINUTES, a week.
+  // One retry per second for the longest EXPORT_BUILD_PATIENCE_MINUTES, which is a week.
   await db.sql`update pgboss.job set retry_count = ${7 * 24 * 3600} where id = ${id}`;
   await db.sql`update pgboss.job set heartbeat_on = now() - interval '1 hour' where id = ${id}`;
   await boss.supervise(name);
@@ -190,10 +190,10 @@ test("the queue gives up on no build, however often it was postponed or its runn
   expect(errors).toEqual([]);
 });
 
-test("a script of the queue that fails in the middle leaves no transaction behind", async () => {
+test("leaves no open transaction if a script of the queue fails midway", async () => {
   await using db = await openTestDatabase();
   await using worker = await openWorker(db);
-  // The runtime role owns no tables.
+  // The runtime role owns no tables, so it cannot create a partition.
   const made = worker.boss.createQueue("one_more", { partition: true });
   expect(await made.catch((error) => error.code)).toBe("42501");
   expect(await listOpenTransactions(db)).toEqual([]);
@@ -202,7 +202,7 @@ test("a script of the queue that fails in the middle leaves no transaction behin
   expect(worker.errors).toEqual([]);
 });
 
-test("a worker goes on when its connections have been ended", async () => {
+test("continues to work after its connections were terminated", async () => {
   await using db = await openTestDatabase();
   await using worker = await openWorker(db);
   const done: string[] = [];

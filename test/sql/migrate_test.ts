@@ -1,6 +1,6 @@
 /**
- * The promises of `migrate`: each migration runs once, one process at a time, completely or not at all, waits
- * patiently for locks, and explains failures.
+ * Tests the guarantees of `migrate`. Each migration runs once, in one process at a time, completely or not at all. It retries
+ * locks that it cannot get and explains failures.
  */
 import { expect, test } from "bun:test";
 import { pause } from "../../shared/process/with_timeout.ts";
@@ -13,10 +13,10 @@ import { listWaiting } from "../helpers/postgres/waiting_sessions.ts";
 import { waitFor } from "../helpers/wait_for.ts";
 
 const LATER = "99990101000000_later";
-/** The shortest wait for a lock that is still observable. */
+/** Uses the shortest lock timeout that is still observable. */
 const IMPATIENT = { timeoutMs: 300, pauseMs: 10, attempts: 2 };
 
-/** A database without a schema. */
+/** Opens a database without a schema. */
 async function openEmptyDatabase(): Promise<TestDatabase> {
   const db = await openTestDatabase();
   await db.owner.unsafe("drop schema public cascade; create schema public");
@@ -33,12 +33,12 @@ async function listPending(db: TestDatabase, migrations?: readonly Migration[]):
   return (await readSchemaState(db.owner, migrations)).pending;
 }
 
-/** The migrations of this checkout and one more. */
+/** Returns the migrations of this checkout and one more. */
 async function withOneMore(text: string): Promise<Migration[]> {
   return [...(await readMigrations()), toMigration(LATER, text)];
 }
 
-/** Reads a table in a transaction that stays open until `release`. */
+/** Reads a table in a transaction that stays open until `release` is called. */
 async function holdTable(db: TestDatabase, table: string): Promise<{ release(): Promise<void> }> {
   const reader = await db.sql.reserve();
   await reader`begin`;
@@ -51,7 +51,7 @@ async function holdTable(db: TestDatabase, table: string): Promise<{ release(): 
   };
 }
 
-/** The error of `migrate`, on one line. */
+/** Returns the error of `migrate`, which must be a single line. */
 async function failureOf(
   db: TestDatabase,
   migrations?: readonly Migration[],
@@ -88,7 +88,7 @@ test("migrate() applies every file once, oldest first", async () => {
   expect(await migrate(db.owner)).toEqual({ applied: [], unknown: [] });
 });
 
-test("migrate() called by two at once lets one do the work, and says that it waits", async () => {
+test("migrate() runs in only one of two concurrent callers, and reports that the other waits", async () => {
   await using db = await openEmptyDatabase();
   const other = openPool(db.ownerUrl, { applicationName: "other migrator", max: 2 });
   const waits: string[] = [];
@@ -100,10 +100,10 @@ test("migrate() called by two at once lets one do the work, and says that it wai
   expect(waits).toEqual(["Waiting for another migrator of this database"]);
 });
 
-test("migrate() names the file that failed, leaves nothing of it behind, and resumes there", async () => {
+test("migrate() names the file that failed, rolls it back, and resumes with that file", async () => {
   await using db = await openEmptyDatabase();
   const names = (await readMigrations()).map(({ name }) => name);
-  // Conflicts with an index that follows the table in the same file.
+  // This name conflicts with an index that the same file creates after the table.
   await db.owner.unsafe("create table audit_log_org_id_idx ()");
   const audit = names.find((name) => name.endsWith("audit_log__create")) ?? "";
   expect(await failureOf(db)).toStartWith(
@@ -118,7 +118,7 @@ test("migrate() names the file that failed, leaves nothing of it behind, and res
 
 const RECORDS = "20261121101400_analysis_records__create";
 
-/** Runs `act` while a migrator process is in the middle of a file that creates a table with indexes. */
+/** Calls `act` while a migrator process is in the middle of a file that creates a table with indexes. */
 async function whileHalfDone(
   db: TestDatabase,
   act: (migrator: ReturnType<typeof spawnMigrator>) => Promise<void>,
@@ -126,7 +126,7 @@ async function whileHalfDone(
   await db.owner.unsafe("drop table analysis_records");
   await db.owner`delete from schema_migrations where name = ${RECORDS}`;
   await db.sql.begin(async (tx) => {
-    // The new table's foreign key has to wait for this lock.
+    // The foreign key of the new table must wait for this lock.
     await tx`lock table runs in share row exclusive mode`;
     const migrator = spawnMigrator(db);
     await waitFor(async () => (await listWaiting(db.sql, "runs")).length > 0);
@@ -135,7 +135,7 @@ async function whileHalfDone(
   });
 }
 
-test("a file whose migrator was killed half-way is applied whole, and the next migrator waits for that", async () => {
+test("migrate() waits until the current file of a killed migrator is applied completely", async () => {
   await using db = await openTestDatabase();
   await whileHalfDone(db, async (migrator) => migrator.kill("SIGKILL"));
   expect(await migrate(db.owner)).toEqual({ applied: [], unknown: [] });
@@ -143,7 +143,7 @@ test("a file whose migrator was killed half-way is applied whole, and the next m
   expect(await db.owner`select from pg_indexes where tablename = 'analysis_records'`).toHaveLength(3);
 });
 
-test("a file whose connection was cut halfway leaves nothing behind, and the next migrator applies it", async () => {
+test("migrate() applies a file again after its connection was terminated midway and the file was rolled back", async () => {
   await using db = await openTestDatabase();
   await whileHalfDone(db, async (migrator) => {
     for (const { pid } of await listWaiting(db.owner)) {
@@ -156,7 +156,7 @@ test("a file whose connection was cut halfway leaves nothing behind, and the nex
   expect(await listPending(db)).toEqual([]);
 });
 
-test("migrate() gives up a lock it does not get, lets the writers that queued go on, and tries again", async () => {
+test("migrate() stops waiting for an unavailable lock, lets queued writers proceed, and retries", async () => {
   await using db = await openTestDatabase();
   const migrations = await withOneMore("alter table runs add column later int");
   const reader = await db.sql.reserve();
@@ -166,9 +166,9 @@ test("migrate() gives up a lock it does not get, lets the writers that queued go
   const patience = { timeoutMs: 300, pauseMs: 2000, attempts: 50 };
   const migrating = migrate(db.owner, { migrations, patience, onNotice: (message) => waits.push(message) });
   await waitFor(async () => (await listWaiting(db.sql, "runs")).length > 0);
-  // Queued behind the migration, and done although the reader is still reading.
+  // This write is queued behind the migration, and completes although the reader is still reading.
   await db.sql`update runs set run_number = run_number`;
-  // On a busy machine, the first attempt ends before anyone has looked who holds the lock.
+  // On a busy machine, the first attempt may end before the lock's holder is looked up.
   const named = new RegExp(
     `^"${LATER}" cannot lock its tables because of process \\d+ \\("test", role "ulr_test_app"`,
   );
@@ -178,7 +178,7 @@ test("migrate() gives up a lock it does not get, lets the writers that queued go
   expect((await migrating).applied).toEqual([LATER]);
 });
 
-test("migrate() gives up when the locks of one file together take too long, so that no read behind it does", async () => {
+test("migrate() stops waiting when the locks of one file take too long together, so that reads behind it do not", async () => {
   await using db = await openTestDatabase();
   const migrations = await withOneMore(
     "alter table api_keys add later int; alter table runs add later int; alter table issues add later int",
@@ -187,7 +187,8 @@ test("migrate() gives up when the locks of one file together take too long, so t
   const patience = { timeoutMs: 4000, pauseMs: 2000, attempts: 20 };
   const migrating = migrate(db.owner, { migrations, patience });
   await waitFor(async () => (await listWaiting(db.sql, "runs")).length > 0);
-  // Twice as long as a read waits in the API, so that a busy machine has time to cancel: one by one, the waits take 7 s.
+  // Twice the timeout of reads in the API, so that a busy machine has time to cancel. One after the other, the waits would
+  // take 7 s.
   const reading = db.sql.begin(async (tx) => {
     await tx`set local lock_timeout = '6s'`;
     return tx`select count(*) from api_keys`;
@@ -199,14 +200,14 @@ test("migrate() gives up when the locks of one file together take too long, so t
   expect((await migrating).applied).toEqual([LATER]);
 });
 
-test("migrate() says who holds the lock that it never got", async () => {
+test("migrate() reports the holder of a lock that it never acquired", async () => {
   await using db = await openTestDatabase();
   const migrations = await withOneMore("alter table runs add column later int");
   await db.sql.begin(async (tx) => {
     const [{ pid }] = await tx<
       [{ pid: number }]
     >`select pg_backend_pid() as pid, (select count(*) from runs)`;
-    // Long enough that a busy machine looks at least once who holds the lock.
+    // Long enough that even a busy machine looks up the lock's holder at least once.
     const patience = { timeoutMs: 2000, pauseMs: 10, attempts: 2 };
     expect(await failureOf(db, migrations, patience)).toMatch(
       new RegExp(`^Cannot apply "${LATER}": .* locked in all of 2 tries of 2 s by process ${pid} \\("test"`),
@@ -218,7 +219,7 @@ test("migrate() says who holds the lock that it never got", async () => {
 test.each([
   ["create schema elsewhere", "As its owner, run: grant create on database", withoutCreate],
   ["alter table pgboss.version add x int", "Run it as the role that owns the tables; this is", foreignTable],
-] as const)("migrate() says of %p what to do", async (text, advice, prepare) => {
+] as const)("migrate() explains how to fix a failure of %p", async (text, advice, prepare) => {
   await using db = await openTestDatabase();
   const url = await prepare(db);
   const owner = openPool(url, { applicationName: "migrator", max: 2 });
@@ -231,7 +232,7 @@ test.each([
   }
 });
 
-/** The owner of the tables, but not of the database. */
+/** Returns the URL of a role that owns the tables but not the database. */
 async function withoutCreate(db: TestDatabase): Promise<string> {
   const [row] = await db.admin<[{ name: string }]>`select current_database() as name`;
   await db.admin.unsafe(`alter database ${row.name} owner to postgres`);
@@ -244,7 +245,7 @@ async function foreignTable(db: TestDatabase): Promise<string> {
   return db.ownerUrl;
 }
 
-test("migrate() refuses a file that was changed after it was applied", async () => {
+test("migrate() rejects a file that was changed after it was applied", async () => {
   await using db = await openTestDatabase();
   await db.owner`update schema_migrations set checksum = 'changed' where name like '%users__create'`;
   const refusal = 'migration "20261121100000_users__create" was changed after it was applied';
@@ -252,7 +253,7 @@ test("migrate() refuses a file that was changed after it was applied", async () 
   await expect(readSchemaState(db.sql)).rejects.toThrow(refusal);
 });
 
-test("migrate() from an older release changes nothing, and says why", async () => {
+test("migrate() of an older release changes nothing, and reports the reason", async () => {
   await using db = await openTestDatabase();
   await migrate(db.owner, { migrations: await withOneMore("create table later (id int)") });
   await db.owner`delete from pgboss.queue`;
@@ -269,7 +270,7 @@ test("migrate() from an older release changes nothing, and says why", async () =
   );
 });
 
-test("migrate() lets go of its lock when it fails", async () => {
+test("migrate() releases its lock when it fails", async () => {
   await using db = await openTestDatabase();
   expect(await failureOf(db, await withOneMore("select 1 / 0"))).toBe(
     `Cannot apply "${LATER}": division by zero`,
@@ -281,7 +282,7 @@ test("migrate() lets go of its lock when it fails", async () => {
   expect(await migrate(db.owner)).toEqual({ applied: [], unknown: [] });
 });
 
-test("migrate() looks for its history where queries find it, in any schema of the search path", async () => {
+test("migrate() finds its history in any schema of the search path", async () => {
   await using db = await openTestDatabase();
   await db.owner.unsafe("create schema ulr; alter table schema_migrations set schema ulr");
   const searchPath = encodeURIComponent("ulr, public");

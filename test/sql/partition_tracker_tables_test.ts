@@ -1,4 +1,4 @@
-/** Tracker tables partitioned by hash (project_id), an option for operators. */
+/** Tests tracker tables that an operator has partitioned by hash (project_id). */
 import { expect, test } from "bun:test";
 import { EXPORT_DATASETS, NO_FILTERS } from "../../shared/exports/datasets.ts";
 import type { Pool } from "../../sql/connection/pool.ts";
@@ -32,7 +32,7 @@ async function readBundle(app: TestApp, exported: ExportProject): Promise<Uint8A
   return response.bytes();
 }
 
-/** Everything that a database says about its tables and their privileges, except partition names and triggers of deletions. */
+/** Describes the tables of a database and their privileges, except partition names and deletion triggers. */
 async function describeTables(sql: Pool): Promise<readonly unknown[]> {
   const rights = await sql`
     select c.relname, array(select unnest(c.relacl)::text order by 1) as acl, a.attname, a.attacl::text, pg_get_userbyid(c.relowner) as owner
@@ -44,13 +44,14 @@ async function describeTables(sql: Pool): Promise<readonly unknown[]> {
   const lines = (await describeSchema(sql))
     .split("\n")
     .filter((line) => !partition.test(line))
-    // For each row in place of each statement, so that they see moves between partitions.
+    // Skips the deletion triggers. On partitioned tables they run per row instead of per statement, to see moves between
+    // partitions.
     .filter((line) => !/^CREATE TRIGGER [a-z_]+_log_delete_trigger /.test(line))
     .map((line) => line.replace(" partition by HASH (project_id);", ";"));
   return [...rights, ...lines];
 }
 
-test("partitioning keeps rows, names, keys and rights, and an export its bytes", async () => {
+test("keeps rows, names, keys, privileges and the bytes of exports when tables are partitioned", async () => {
   await using app = await openTestApp();
   const { sql, owner } = app.db;
   const projects = [await makeExportProject(app), await makeExportProject(app), await makeExportProject(app)];
@@ -70,7 +71,7 @@ test("partitioning keeps rows, names, keys and rights, and an export its bytes",
   expect(seq).toBeGreaterThan(3);
 });
 
-/** Two projects whose rows are in different partitions of every table. */
+/** Makes two projects whose rows are in different partitions of every table. */
 async function makeApart(app: TestApp): Promise<[ExportProject, ExportProject]> {
   const first = await makeExportProject(app);
   while (true) {
@@ -81,7 +82,7 @@ async function makeApart(app: TestApp): Promise<[ExportProject, ExportProject]> 
   }
 }
 
-/** What an increment of a project's notes has, and the cutoff of the next one. */
+/** Reads an increment of a project's notes. Returns its rows, and the cutoff for the next increment. */
 async function followNotes(app: TestApp, exported: ExportProject, since: string) {
   const asOf = await readCutoff(app, exported);
   const read = async (path: string) => {
@@ -95,14 +96,14 @@ async function followNotes(app: TestApp, exported: ExportProject, since: string)
   return { asOf, deleted: await read("deleted"), notes: await read("issue-notes") };
 }
 
-/** The cutoff of a full export that is made now. */
+/** Returns the cutoff of a full export taken now. */
 async function readCutoff(app: TestApp, exported: ExportProject): Promise<string> {
   const response = await exportDataset(app, exported, "issue-notes");
   await response.text();
   return response.headers.get("X-Export-Next-Since") ?? "";
 }
 
-/** Moves the note of the open issue of a project to the open issue of another one. */
+/** Moves the note of a project's open issue to the open issue of another project. */
 async function moveNote(app: TestApp, [from, to]: readonly ExportProject[], backfill: "on" | "off") {
   const key = { projectId: to?.project.id, issueId: to?.ids["open issue"] };
   await app.db.sql.begin(async (tx) => {
@@ -125,19 +126,19 @@ async function expectMoveFollowed(app: TestApp): Promise<void> {
   expect(after).toMatchObject({ deleted: [note], notes: [] });
   const there = await followNotes(app, to, beforeThere.asOf);
   expect(there).toMatchObject({ deleted: [], notes: [note] });
-  // Deletions are logged as in other tables.
+  // Deletions are logged as in tables without partitions.
   await app.db.sql`delete from issue_notes where id = ${note ?? ""}`;
   expect(await followNotes(app, to, there.asOf)).toMatchObject({ deleted: [note], notes: [] });
   expect(await followNotes(app, from, after.asOf)).toMatchObject({ deleted: [], notes: [] });
 }
 
-test("a row that moves to another partition leaves the copies of its project, and comes into those of the other", async () => {
+test("removes a moved row from copies of its old project, and adds it to copies of the new project", async () => {
   await using app = await openTestApp();
   await partition(app.db.owner);
   await expectMoveFollowed(app);
 });
 
-test("tables that an earlier release has partitioned log moves after an upgrade", async () => {
+test("logs moves in tables that an earlier release has partitioned, after an upgrade", async () => {
   await using app = await openTestApp();
   const { owner } = app.db;
   await partition(owner);
@@ -154,7 +155,7 @@ test("tables that an earlier release has partitioned log moves after an upgrade"
   expect(await runJson(app.db.url, ["tracker", "check"])).toMatchObject({ differences: [] });
 });
 
-test("what the script cannot keep stops it, and nothing has happened", async () => {
+test("stops before any change if the script cannot keep an object", async () => {
   await using app = await openTestApp();
   const { owner } = app.db;
   await owner`create view open_issues as select * from issues where status = 'open'`;
@@ -167,7 +168,7 @@ test("what the script cannot keep stops it, and nothing has happened", async () 
   await expect(partition(owner)).rejects.toThrow("partitioned already");
 });
 
-/** The plan nodes of a query in an export's snapshot, with the tables that they read. */
+/** Returns the plan nodes of a query in an export's snapshot, and the tables that they read. */
 async function planOf(app: TestApp, query: string): Promise<{ nodes: string[]; tables: string[] }> {
   const { signal } = new AbortController();
   const snapshot = await openExportSnapshot(app.deps.exportSql, { control: app.deps.sql, signal });
@@ -182,7 +183,7 @@ async function planOf(app: TestApp, query: string): Promise<{ nodes: string[]; t
   }
 }
 
-test("an export reads one partition of a table, in the order of its index, parents too", async () => {
+test("reads one partition of a table and of its parents in an export, in index order", async () => {
   await using app = await openTestApp();
   const { project } = await makeExportProject(app);
   await app.db.sql`
@@ -206,7 +207,7 @@ test("an export reads one partition of a table, in the order of its index, paren
   for (const dataset of Object.values(EXPORT_DATASETS)) {
     for (const query of [rowsQuery(dataset, selection, "ndjson"), countQuery(dataset, selection, 100)]) {
       const { nodes, tables } = await planOf(app, query);
-      // Without a sort, the order of the rows must come from the index.
+      // Without a sort node, the order of the rows must come from the index.
       expect(nodes.filter((node) => /Sort|Append/.test(node))).toEqual([]);
       const parents = dataset.parents.map((parent) => EXPORT_DATASETS[parent].table);
       const read = tables.map((table) => table.replace(/_\d$/, ""));

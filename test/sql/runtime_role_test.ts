@@ -1,22 +1,22 @@
-/** The privileges of the service's role on every table: this test shows when there are more or fewer. */
+/** Tests the privileges of the service's role on every table. It fails if the role gains or loses a privilege. */
 import { expect, test } from "bun:test";
 import type { Sql } from "../../sql/connection/pool.ts";
 import { migrate } from "../../sql/migrate.ts";
 import { openTestDatabase } from "../helpers/postgres/database.ts";
 
-/** Tables on which the service has fewer rights. */
+/** Tables on which the service has fewer privileges. */
 const RESTRICTED: Readonly<Record<string, string>> = {
   audit_chain: "SELECT",
-  // And it inserts entries, without their id.
+  // The service also inserts entries, without their id.
   audit_log: "SELECT",
   audit_log_id_seq: "no sequence",
   schema_compatibility: "SELECT",
   schema_migrations: "SELECT",
-  // Written by the owner's triggers.
+  // The owner's triggers write this table.
   tracker_changes: "DELETE SELECT",
 };
 
-/** The role's privileges on tables and sequences where they differ from the usual ones. */
+/** Returns the role's privileges on tables and sequences where they differ from the usual privileges. */
 async function listUnusual(sql: Sql): Promise<Record<string, string>> {
   const rows = await sql<{ name: string; privileges: string }[]>`
     select c.oid::regclass::text as name, concat_ws(' ',
@@ -40,7 +40,7 @@ async function listUnusual(sql: Sql): Promise<Record<string, string>> {
   return Object.fromEntries(unusual.map(({ name, privileges }) => [name, privileges]));
 }
 
-test("the runtime role reads and writes rows of every table, and only adds to what must not be changed", async () => {
+test("the runtime role can read and write every table, except for append-only tables", async () => {
   await using db = await openTestDatabase();
   expect(await listUnusual(db.sql)).toEqual(RESTRICTED);
   const schemas = await db.sql`
@@ -77,7 +77,7 @@ test("the runtime role cannot change the audit log", async () => {
   }
 });
 
-test("the runtime role can use later tables, and loses rights that it should not have", async () => {
+test("the runtime role can use new tables, and loses privileges that it should not have", async () => {
   await using db = await openTestDatabase();
   await db.owner`create table later (id bigint generated always as identity)`;
   await db.owner`create table pgboss.later (id bigserial)`;
@@ -88,7 +88,7 @@ test("the runtime role can use later tables, and loses rights that it should not
   expect(await listUnusual(db.sql)).toEqual(RESTRICTED);
 });
 
-test("the runtime role can update no column of what must not change, whatever it was granted", async () => {
+test("the runtime role cannot update any column of append-only tables, whatever it was granted", async () => {
   await using db = await openTestDatabase();
   const listUpdatable = async () => {
     const rows = await db.owner<{ name: string }[]>`
@@ -105,12 +105,12 @@ test("the runtime role can update no column of what must not change, whatever it
   expect(await listUnusual(db.sql)).toEqual(RESTRICTED);
 });
 
-test("migrate() called by the runtime role finds that there is nothing to do", async () => {
+test("migrate() called by the runtime role has no migrations to apply", async () => {
   await using db = await openTestDatabase();
   expect(await migrate(db.sql)).toEqual({ applied: [], unknown: [] });
 });
 
-test("a schema works with its owner as the only role", async () => {
+test("creates a working schema with its owner as the only role", async () => {
   await using db = await openTestDatabase();
   await db.owner`drop schema public cascade`;
   await db.owner`drop schema pgboss cascade`;
@@ -118,6 +118,6 @@ test("a schema works with its owner as the only role", async () => {
   await migrate(db.owner);
   const [owner] = await db.owner`select has_table_privilege('audit_log', 'delete') as may_delete`;
   expect(owner).toEqual({ mayDelete: true });
-  // An existing role gets the privileges of a schema that is created again.
+  // An existing role gets its privileges when a schema is created again.
   expect(await listUnusual(db.sql)).toEqual(RESTRICTED);
 });

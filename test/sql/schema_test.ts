@@ -1,4 +1,4 @@
-/** sql/schema.sql is what the migrations create, and creates the same schema. */
+/** Tests that sql/schema.sql matches the migrations and creates the same schema. */
 import { expect, test } from "bun:test";
 import { openTestDatabase } from "../helpers/postgres/database.ts";
 import { describeSchema } from "../schema/schema_snapshot.ts";
@@ -10,7 +10,7 @@ test("schema.sql matches the migrations (`bun run schema` rewrites it)", async (
   expect(await describeSchema(db.sql)).toBe(await Bun.file(SNAPSHOT).text());
 });
 
-test("schema.sql makes the same schema in an empty database", async () => {
+test("schema.sql creates the same schema in an empty database", async () => {
   await using db = await openTestDatabase();
   const text = await Bun.file(SNAPSHOT).text();
   await db.owner.unsafe("drop schema public cascade; create schema public");
@@ -18,7 +18,7 @@ test("schema.sql makes the same schema in an empty database", async () => {
   expect(await describeSchema(db.owner)).toBe(text);
 });
 
-test("describeSchema() sees a change of every kind", async () => {
+test("describeSchema() reflects every kind of change", async () => {
   await using db = await openTestDatabase();
   const changes = [
     'alter table users add column extra text collate "C"',

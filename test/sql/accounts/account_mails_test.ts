@@ -1,4 +1,4 @@
-/** Mails about accounts as rows: limits, links that end, and links that two try at once. */
+/** Tests the rows of mails about accounts: limits, expired links, and concurrent use of a link. */
 import { expect, test } from "bun:test";
 import { mintLinkToken } from "../../../shared/account_mail_kinds.ts";
 import {
@@ -21,7 +21,7 @@ async function countWanted({ db }: TestApp): Promise<number> {
   return row.count;
 }
 
-/** Makes a link that works. */
+/** Creates a valid link. */
 async function makeLink(app: TestApp, user: { id: string; email: string }) {
   const id = await queueMail(app, { kind: KIND, email: user.email });
   const { tokenHash } = mintLinkToken();
@@ -29,7 +29,7 @@ async function makeLink(app: TestApp, user: { id: string; email: string }) {
   return { id, link: { kind: KIND, tokenHash } as const };
 }
 
-test("an address gets three mails of a kind an hour, however many are asked for at once", async () => {
+test("limits an address to three mails of a kind per hour, even for concurrent requests", async () => {
   await using app = await openTestApp();
   const spellings = ["a@example.com", "A@example.com", "a@EXAMPLE.com"];
   await Promise.all(
@@ -40,14 +40,14 @@ test("an address gets three mails of a kind an hour, however many are asked for 
   expect(await countWanted(app)).toBe(3);
   await queueMail(app, { kind: KIND, email: "b@example.com" });
   expect(await countWanted(app)).toBe(4);
-  // Requests beyond the limit do not lengthen it.
+  // Requests over the limit do not extend it.
   await app.db
     .sql`update account_mails set created_at = now() - interval '61 minutes' where not is_over_limit`;
   await queueMail(app, { kind: KIND, email: "a@example.com" });
   expect(await countWanted(app)).toBe(5);
 });
 
-test("notices over the limit stay out of the queue", async () => {
+test("does not queue notices over the limit", async () => {
   await using app = await openTestApp();
   const { id: userId, email } = await app.make.user();
   for (const [kind, count] of [["factor_notice", 12] as const, [KIND, 4] as const]) {
@@ -58,7 +58,7 @@ test("notices over the limit stay out of the queue", async () => {
     from account_mails m join pgboss.job j on j.id = m.id
     group by m.kind
     order by m.kind`;
-  // The fourth link is over its limit too, but the time of the response must not tell.
+  // The fourth link is also over its limit. It is queued all the same, so that the response time does not reveal the limit.
   const counts = queued.map(({ kind, count }) => [kind, count]);
   expect(counts).toEqual([
     ["factor_notice", 10],
@@ -66,7 +66,7 @@ test("notices over the limit stay out of the queue", async () => {
   ]);
 });
 
-test("mails about one user are limited together, whatever addresses they go to", async () => {
+test("limits the mails about a user across all addresses", async () => {
   await using app = await openTestApp();
   const { id: userId } = await app.make.user();
   for (let count = 0; count < 5; count += 1) {
@@ -75,7 +75,7 @@ test("mails about one user are limited together, whatever addresses they go to",
   expect(await countWanted(app)).toBe(3);
 });
 
-test("a request beyond the limit leaves the last link alone, and one below ends the older ones", async () => {
+test("keeps the last link after a request over the limit, and revokes older links after a request within the limit", async () => {
   await using app = await openTestApp();
   const user = await app.make.user();
   const links = [await makeLink(app, user), await makeLink(app, user), await makeLink(app, user)];
@@ -85,7 +85,7 @@ test("a request beyond the limit leaves the last link alone, and one below ends 
   expect(await findUnsentAccountMail(app.deps.sql, over)).toBeNull();
 });
 
-/** Queues an invitation of an organization. Returns its row, and in how many minutes the job runner takes it. */
+/** Queues an invitation of an organization. Returns its row, and the minutes until the job runner takes it. */
 async function invite(app: TestApp, orgId: string) {
   const details = { invitationId: crypto.randomUUID() };
   const id = await queueMail(app, { kind: "invitation", email: "ann@example.com", orgId, details });
@@ -96,7 +96,7 @@ async function invite(app: TestApp, orgId: string) {
   return { id, ...details, ...row };
 }
 
-test("invitations over the limit wait, three an hour and one of each organization, for six hours at most", async () => {
+test("delays invitations over the limit by up to six hours, at three per hour and one per organization", async () => {
   await using app = await openTestApp();
   const orgs = await Promise.all(Array.from({ length: 23 }, () => app.make.org({ createdAt: "2026-01-01" })));
   const ids = orgs.map(({ id }) => id);
@@ -104,7 +104,7 @@ test("invitations over the limit wait, three an hour and one of each organizatio
   for (const id of ids.slice(0, 21)) waits.push((await invite(app, id)).minutes);
   expect(waits).toEqual([0, 1, 2, 3, 4, 5, 6].flatMap((hour) => Array(3).fill(hour * 60)));
   const [first = "", , , waiting = "", late = "", later = ""] = [...ids.slice(0, 4), ...ids.slice(21)];
-  // The link of the first organization leads to its new invitation, as does the one that is to be sent.
+  // The first organization's link and the waiting organization's queued link now lead to the new invitations.
   for (const orgId of [first, waiting]) {
     const { id, invitationId, isOverLimit } = await invite(app, orgId);
     expect(isOverLimit).toBe(true);
@@ -113,7 +113,7 @@ test("invitations over the limit wait, three an hour and one of each organizatio
     expect([...rows]).toEqual([{ details: { invitationId } }]);
   }
   expect((await invite(app, late)).isOverLimit).toBe(true);
-  // An older organization takes the place of the youngest.
+  // The mail of an older organization replaces the waiting mail of the youngest.
   await app.db.sql`update organizations set created_at = '2026-01-02' where id = ${waiting}`;
   await app.db.sql`update organizations set created_at = '2025-01-01' where id = ${later}`;
   const { id, minutes } = await invite(app, later);
@@ -122,7 +122,7 @@ test("invitations over the limit wait, three an hour and one of each organizatio
   expect(rows).toHaveLength(0);
 });
 
-test("a further invitation over the limit gives the link that it uses seven days", async () => {
+test("extends a reused link to seven days after another invitation over the limit", async () => {
   await using app = await openTestApp();
   const { id: orgId } = await app.make.org();
   let mailId = "";
@@ -138,7 +138,7 @@ test("a further invitation over the limit gives the link that it uses seven days
   expect(row).toEqual({ days: 7 });
 });
 
-test("mails that the job runner did not send do not count for the limit", async () => {
+test("does not count mails that the job runner skipped toward the limit", async () => {
   await using app = await openTestApp();
   const mail = { kind: "sign_up", email: "ann@example.com" } as const;
   for (let count = 0; count < 3; count += 1) {
@@ -153,7 +153,7 @@ test("mails that the job runner did not send do not count for the limit", async 
   }
 });
 
-test("if several requests use a link at once, one gets it", async () => {
+test("lets only one of several concurrent requests use a link", async () => {
   await using app = await openTestApp();
   const { link } = await makeLink(app, await app.make.user());
   const used = await Promise.all(
@@ -163,7 +163,7 @@ test("if several requests use a link at once, one gets it", async () => {
   expect(await findAccountLink(app.deps.sql, link)).toBeNull();
 });
 
-test("a link whose use is rolled back still works", async () => {
+test("keeps a link valid if its use is rolled back", async () => {
   await using app = await openTestApp();
   const { link } = await makeLink(app, await app.make.user());
   const use = app.deps.sql.begin(async (tx) => {
@@ -174,7 +174,7 @@ test("a link whose use is rolled back still works", async () => {
   expect(await markAccountLinkUsed(app.deps.sql, link)).not.toBeNull();
 });
 
-test("a link works for its kind only, and until the database's clock says that it has ended", async () => {
+test("accepts a link only for its kind, and only until it expires by the database's clock", async () => {
   await using app = await openTestApp();
   const { link } = await makeLink(app, await app.make.user());
   await app.db.sql`update account_mails set kind = 'another_kind'`;
@@ -184,7 +184,7 @@ test("a link works for its kind only, and until the database's clock says that i
   expect(await findAccountLink(app.deps.sql, link)).toBeNull();
 });
 
-test("ending the links of a user ends those that are still to be sent to the address", async () => {
+test("revokes a user's unsent links together with the sent links", async () => {
   await using app = await openTestApp();
   const user = await app.make.user();
   const { link } = await makeLink(app, user);
@@ -196,7 +196,7 @@ test("ending the links of a user ends those that are still to be sent to the add
   expect(await findUnsentAccountMail(app.deps.sql, others)).not.toBeNull();
 });
 
-test("mails are deleted when their link and the limit have ended, and with their user", async () => {
+test("deletes mails after their link and limit have expired, and with their user", async () => {
   await using app = await openTestApp();
   const { link, id } = await makeLink(app, await app.make.user());
   expect(await deleteOldRows(app.deps.sql, { ...OLD_ROWS.accountMails, limit: 10 })).toBe(0);

@@ -54,7 +54,7 @@ test("findKeyCaller() does not find unknown, expired or revoked keys", async () 
   }
 });
 
-test("markApiKeyRevoked() keeps the first time, and returns null for an unknown key", async () => {
+test("markApiKeyRevoked() keeps the time of the first revocation, and returns null for an unknown key", async () => {
   await using db = await openTestDatabase();
   const { row } = await makeKey(db);
   const first = await markApiKeyRevoked(db.sql, { id: row.id });

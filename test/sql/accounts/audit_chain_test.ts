@@ -1,4 +1,4 @@
-/** The hash chain over the audit log, and its protection against changes. */
+/** Tests the hash chain over the audit log, and its protection against changes. */
 import { expect, test } from "bun:test";
 import {
   deleteOldAuditEntries,
@@ -24,7 +24,7 @@ async function addEntries(sql: Sql, count: number): Promise<void> {
   }
 }
 
-/** Changes the table as its owner could, after disabling the guard. */
+/** Changes the table as its owner could, by disabling the guard first. */
 async function tamper(db: TestDatabase, change: (tx: Sql) => Promise<unknown>): Promise<void> {
   await db.owner.begin(async (tx) => {
     await tx`alter table audit_log disable trigger user`;
@@ -43,7 +43,7 @@ async function verify(db: TestDatabase, ...flags: string[]): Promise<Verified> {
   return runJson<Verified>(db.url, ["audit", "verify", ...flags]);
 }
 
-/** What `audit verify` reports about a broken log. */
+/** Returns the error that `audit verify` reports about a broken log. */
 async function problemOf(db: TestDatabase, ...flags: string[]): Promise<string> {
   const { exitCode, out, err } = await runCommand(db.url, ["audit", "verify", "--json", ...flags]);
   expect(exitCode).toBe(1);
@@ -52,7 +52,7 @@ async function problemOf(db: TestDatabase, ...flags: string[]): Promise<string> 
   return message;
 }
 
-test("committed entries are sealed in one chain, by however many at once, and verified to the last", async () => {
+test("seals committed entries in a single chain, even with concurrent sealers, and verifies every entry", async () => {
   await using db = await openTestDatabase();
   await addEntries(db.sql, 30);
   expect(await verify(db)).toMatchObject({ entries: 0, unsealed: 30 });
@@ -68,7 +68,7 @@ test("committed entries are sealed in one chain, by however many at once, and ve
   });
 });
 
-test("an uncommitted entry does not block the sealing of others", async () => {
+test("seals other entries while one is uncommitted", async () => {
   await using db = await openTestDatabase();
   await db.sql.begin(async (tx) => {
     await addEntries(tx, 1);
@@ -79,7 +79,7 @@ test("an uncommitted entry does not block the sealing of others", async () => {
   expect(await verify(db)).toMatchObject({ entries: 2 });
 });
 
-test("writers wait neither for each other nor for sealing", async () => {
+test("blocks no writer on another writer or on sealing", async () => {
   await using db = await openTestDatabase();
   await db.sql.begin(async (first) => {
     await addEntries(first, 1);
@@ -93,7 +93,7 @@ test("writers wait neither for each other nor for sealing", async () => {
   expect(await findUnsealed(db.sql)).toMatchObject({ count: 1 });
 });
 
-test("entries cannot be updated, deleted or truncated, even by the table's owner", async () => {
+test("prevents everyone, even the table's owner, from updating, deleting or truncating entries", async () => {
   await using db = await openTestDatabase();
   await addEntries(db.sql, 3);
   await sealAuditLog(db.sql, 2);
@@ -115,7 +115,7 @@ test("entries cannot be updated, deleted or truncated, even by the table's owner
   expect(await verify(db)).toMatchObject({ entries: 2, unsealed: 1 });
 });
 
-test("an entry cannot be backdated, nor take a place in the chain by itself, not even by the owner", async () => {
+test("prevents everyone, even the owner, from setting the time or chain position of an entry", async () => {
   await using db = await openTestDatabase();
   const [row] = await db.owner`
     insert into audit_log (occurred_at, actor_type, action, subject_type, subject_id, position)
@@ -165,7 +165,7 @@ for (const [name, change, problem] of TAMPERINGS) {
   });
 }
 
-test("a chain rewritten up to its newest entry is detected with a head stored elsewhere", async () => {
+test("detects a rewritten chain by comparing a head that was stored elsewhere", async () => {
   await using db = await openTestDatabase();
   await addEntries(db.sql, 6);
   await sealAuditLog(db.sql, 10);
@@ -183,7 +183,7 @@ test("a chain rewritten up to its newest entry is detected with a head stored el
   expect(await problemOf(db, "--head", kept)).toContain("the chain was rewritten");
 });
 
-test("audit verify --head compares the head that retention deleted last, and fails for an older one", async () => {
+test("audit verify --head accepts the last head that retention deleted, and fails for an older head", async () => {
   await using db = await openTestDatabase();
   await addEntries(db.sql, 3);
   await sealAuditLog(db.sql, 10);
@@ -210,7 +210,7 @@ test("audit verify --head compares the head that retention deleted last, and fai
   expect(await problemOf(db, "--head", first)).toContain("entries are missing at the end");
 });
 
-test("retention deletes entries of 400 days from the beginning of the chain, and the rest still verifies", async () => {
+test("deletes entries older than 400 days from the start of the chain, and still verifies the remaining entries", async () => {
   await using db = await openTestDatabase();
   await addEntries(db.sql, 5);
   const age = (days: number, ids: number[]) =>
@@ -223,9 +223,9 @@ test("retention deletes entries of 400 days from the beginning of the chain, and
   const deleteOld = (days: number) => deleteOldAuditEntries(db.sql, { days, limit: 10 });
   expect(await deleteOld(400)).toBe(0);
   await sealAuditLog(db.sql, 10);
-  // The fourth is old too, and comes after one that is not.
+  // The fourth entry is also old, but follows an entry that is not old enough.
   expect(await deleteOld(500)).toBe(0);
-  // The database keeps entries for 400 days, whatever the caller asks.
+  // The database keeps entries for 400 days, even if the caller passes fewer days.
   expect(await deleteOld(1)).toBe(2);
   expect(await deleteOld(1)).toBe(0);
   expect(await verify(db)).toMatchObject({ entries: 3, head: { position: 5 } });

@@ -24,7 +24,7 @@ async function listRows(sql: Sql): Promise<object[]> {
   return rows.map((row) => ({ ...row }));
 }
 
-test("several entries by one statement are the rows that one by one are, in their order", async () => {
+test("inserts several entries in one statement as the same rows, in the same order, as one by one", async () => {
   await using db = await openTestDatabase();
   for (const entry of ENTRIES) await insertAuditEntry(db.sql, entry);
   await insertAuditEntries(db.sql, ENTRIES);

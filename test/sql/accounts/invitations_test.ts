@@ -28,7 +28,7 @@ async function openScene() {
   };
 }
 
-test("an invitation is pending, in lower case, for seven days", async () => {
+test("keeps an invitation pending for seven days, with a lower-case address", async () => {
   await using scene = await openScene();
   const { sql, org, user } = scene;
   expect(await scene.isPending()).toBe(false);
@@ -43,7 +43,7 @@ test("an invitation is pending, in lower case, for seven days", async () => {
   expect(await scene.isPending()).toBe(false);
 });
 
-test("a later invitation of the same address revokes the earlier one, even if that has expired", async () => {
+test("revokes an earlier invitation of the same address, even if it has expired", async () => {
   await using scene = await openScene();
   const first = await scene.invite();
   await scene.sql`update organization_invitations set expires_at = now() - interval '1 second'`;
@@ -70,14 +70,14 @@ test.each([
   expect(await listPendingInvitations(scene.sql, scene.org.id)).toEqual([]);
 });
 
-test("an admin's invitation of an admin is pending", async () => {
+test("keeps an admin's invitation of another admin pending", async () => {
   await using scene = await openScene();
   await scene.invite("admin");
   await scene.sql`update organization_members set role = 'admin'`;
   expect(await scene.isPending()).toBe(true);
 });
 
-test("invitations are deleted when they are 30 days old", async () => {
+test("deletes invitations after 30 days", async () => {
   await using scene = await openScene();
   await scene.invite();
   await scene.sql`update organization_invitations set created_at = now() - interval '31 days'`;

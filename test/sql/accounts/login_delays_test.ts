@@ -7,10 +7,10 @@ import {
 import { openTestDatabase } from "../../helpers/postgres/database.ts";
 
 const ATTEMPT = { account: "ann@example.com", network: "192.0.2.0/24", limit: 5 };
-/** By attempts beyond the limit, in seconds. */
+/** Delays in seconds, by the number of attempts over the limit. */
 const DELAYS = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 900, 900, 900];
 
-test("concurrent attempts get exactly the allowed number without a delay", async () => {
+test("allows exactly the permitted number of concurrent attempts without a delay", async () => {
   await using db = await openTestDatabase();
   const responses = await Promise.all(
     Array.from({ length: 20 }, () => insertUndelayedAttempt(db.sql, ATTEMPT)),
@@ -21,7 +21,7 @@ test("concurrent attempts get exactly the allowed number without a delay", async
   expect(await insertUndelayedAttempt(db.sql, { ...ATTEMPT, account: "bob@example.com" })).toBe(true);
 });
 
-test("each attempt beyond the limit doubles the delay, up to 15 minutes", async () => {
+test("doubles the delay with each attempt over the limit, up to 15 minutes", async () => {
   await using db = await openTestDatabase();
   for (let attempt = 0; attempt < ATTEMPT.limit; attempt += 1) await insertUndelayedAttempt(db.sql, ATTEMPT);
   for (const [beyond, seconds] of DELAYS.entries()) {
@@ -41,7 +41,7 @@ test("each attempt beyond the limit doubles the delay, up to 15 minutes", async 
   }
 });
 
-test("a network that has waited gets one attempt, even under concurrency", async () => {
+test("allows a network one attempt after its delay, even under concurrency", async () => {
   await using db = await openTestDatabase();
   for (let attempt = 0; attempt < ATTEMPT.limit; attempt += 1) await insertUndelayedAttempt(db.sql, ATTEMPT);
   await db.sql`update login_account_attempts set attempts = 100`;
@@ -53,7 +53,7 @@ test("a network that has waited gets one attempt, even under concurrency", async
   expect(responses.filter((isCounted) => isCounted)).toHaveLength(1);
 });
 
-test("an account is forgotten after 10 idle minutes per attempt, at most a day", async () => {
+test("resets an account after 10 idle minutes per attempt, at most after a day", async () => {
   await using db = await openTestDatabase();
   const rest = async (attempts: number, minutes: number) => {
     await insertUndelayedAttempt(db.sql, ATTEMPT);

@@ -1,4 +1,4 @@
-/** All processes and commands use the same words for a database that rejects them. */
+/** Tests that all processes and commands report a rejecting database with the same message. */
 import { expect, test } from "bun:test";
 import { runCommand } from "../../helpers/accounts/admin.ts";
 import { openTestDatabase } from "../../helpers/postgres/database.ts";
@@ -6,7 +6,7 @@ import { type ServiceProcess, spawnService } from "../../helpers/process/service
 
 const FOLDERS = ["api", "jobs", "catalog-sync"] as const;
 
-/** What every process logs and `admin` prints before they exit with code 1. */
+/** Returns the messages that every process logs and `admin` prints before exiting with code 1. */
 async function listFailures(url: string): Promise<string[]> {
   const read = async (folder: (typeof FOLDERS)[number]) => {
     await using service: ServiceProcess = spawnService(folder, { DATABASE_URL: url });
@@ -18,14 +18,14 @@ async function listFailures(url: string): Promise<string[]> {
   return [...(await Promise.all(FOLDERS.map(read))), admin.err];
 }
 
-test("an unavailable database gives the same line in every process and command", async () => {
+test("reports an unavailable database with the same line in every process and command", async () => {
   const failures = await listFailures("postgres://app:pass-word@127.0.0.1:1/none");
   expect(new Set(failures)).toEqual(
     new Set(["Cannot reach the database: connect ECONNREFUSED 127.0.0.1:1\n"]),
   );
 });
 
-test("a database that does not exist, or a wrong password, is the same line in every process and command", async () => {
+test("reports a missing database and a wrong password with the same line in every process and command", async () => {
   await using db = await openTestDatabase();
   const missing = new URL(db.url);
   missing.pathname = "/missing";

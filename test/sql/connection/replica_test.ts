@@ -1,4 +1,4 @@
-/** A replica is used only if it has replayed the primary's position and follows this very primary. */
+/** Tests that a replica is used only if it has replayed the primary's position and follows this primary. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { createLog } from "../../../shared/process/log.ts";
 import { API_APPLICATION } from "../../../sql/connection/application_names.ts";
@@ -53,7 +53,7 @@ function openTestReplica(url: string, primary: Pool): { replica: Replica; events
   return { replica, events: () => lines.map(({ event }) => event) };
 }
 
-test("waiting for a replica that stops responding ends, and later callers do not use it", async () => {
+test("stops waiting for a replica that no longer responds, and no longer uses it", async () => {
   await using proxy = await openSlowProxy(server.replicaUrl);
   const url = new URL(server.replicaUrl);
   url.port = new URL(proxy.origin).port;
@@ -61,7 +61,7 @@ test("waiting for a replica that stops responding ends, and later callers do not
   try {
     expect(await replica.catchUp(10_000)).not.toBeNull();
     proxy.stall();
-    // It would stay silent for ever.
+    // Without a timeout, this call would hang.
     expect(await replica.catchUp(TIMEOUT_MS)).toBeNull();
     expect(replica.isUsed()).toBe(false);
     expect(await replica.catchUp(TIMEOUT_MS)).toBeNull();
@@ -70,7 +70,7 @@ test("waiting for a replica that stops responding ends, and later callers do not
   }
 });
 
-test("a replica that is cut off from its primary is not read from, even if it has missed nothing", async () => {
+test("does not read from a replica that is disconnected from its primary, even if it is up to date", async () => {
   const { replica, events } = openTestReplica(server.replicaUrl, primary);
   try {
     await server.cutOff(true);
@@ -84,7 +84,7 @@ test("a replica that is cut off from its primary is not read from, even if it ha
   }
 });
 
-test("another database of the same server is not read from", async () => {
+test("does not read from another database of the same server", async () => {
   const position = await readPrimaryPosition(primary);
   const url = new URL(server.replicaUrl);
   url.pathname = "/template1";
@@ -94,7 +94,7 @@ test("another database of the same server is not read from", async () => {
   await waitForReplay(server.replica, position, HEALTHY);
 });
 
-test("a role that cannot read the replication status gets the missing grant", async () => {
+test("names the missing grant if the role cannot read the replication status", async () => {
   await primary.unsafe("create role blind login password 'blind'");
   const position = await readPrimaryPosition(primary);
   await waitForReplay(server.replica, position, HEALTHY);
@@ -106,13 +106,13 @@ test("a role that cannot read the replication status gets the missing grant", as
   });
 });
 
-test("a position is read in read-only sessions, and nothing is written if everything is flushed", async () => {
+test("reads the position in a read-only session, and writes nothing if all WAL is flushed", async () => {
   await withPool(server.primaryUrl, async (reader) => {
     const readPosition = () =>
       reader.begin("read only", (tx) => readPrimaryPosition(tx)) as Promise<WalPosition>;
     await primary`create table unflushed ()`;
     await waitForReplay(server.replica, await readPosition(), HEALTHY);
-    // The server may write by itself at times.
+    // Retries, because the server occasionally writes WAL by itself.
     await waitFor(async () => {
       const { lsn } = await readPosition();
       return (await readPosition()).lsn === lsn;
@@ -120,7 +120,7 @@ test("a position is read in read-only sessions, and nothing is written if everyt
   });
 });
 
-test("a primary that has no position, because it is a standby, is read from", async () => {
+test("reads from the primary if it is a standby and therefore has no position", async () => {
   const { replica, events } = openTestReplica(server.replicaUrl, server.replica);
   try {
     expect(await replica.readPosition()).toBeNull();
@@ -130,7 +130,7 @@ test("a primary that has no position, because it is a standby, is read from", as
   }
 });
 
-/** A standby does not stream immediately after its start. */
+/** Waits for the standby, which does not stream immediately after its start. */
 async function waitUntilReplayed(standby: Sql, position: WalPosition): Promise<void> {
   const isReplayed = () =>
     waitForReplay(standby, position, HEALTHY)
@@ -139,7 +139,7 @@ async function waitUntilReplayed(standby: Sql, position: WalPosition): Promise<v
   await waitFor(isReplayed);
 }
 
-test("after a switchover only a replica of the new timeline is read from", async () => {
+test("reads only from a replica of the new timeline after a switchover", async () => {
   await using server = await openReplicatedServer();
   await withPool(server.primaryUrl, async (former) => {
     const before = await readPrimaryPosition(former);

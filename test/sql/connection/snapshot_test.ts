@@ -6,7 +6,7 @@ import { openTestDatabase } from "../../helpers/postgres/database.ts";
 
 const LIMITS = ["statement_timeout", "idle_in_transaction_session_timeout", "transaction_timeout"];
 
-test("a server that limits transactions ends no export and no mail that takes longer", async () => {
+test("lets exports and mails exceed the server's limits on transactions", async () => {
   await using db = await openTestDatabase();
   // PostgreSQL 15 and 16 have no transaction_timeout.
   const known = await db.sql<
@@ -28,7 +28,7 @@ test("a server that limits transactions ends no export and no mail that takes lo
   await pool.end();
 });
 
-test("a limit of one step leaves the limit of the transaction as it was", async () => {
+test("restores the limit of the transaction after a step with its own limit", async () => {
   await using db = await openTestDatabase();
   await db.sql.begin(async (tx) => {
     await limitStatements(tx, 10_000);

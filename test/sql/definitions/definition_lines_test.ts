@@ -18,7 +18,10 @@ interface PlanNode {
   Plans?: PlanNode[];
 }
 
-/** Creates this many organizations with an agent `reviewer`, public by default; only the last ones have a published version. */
+/**
+ * Creates organizations with an agent `reviewer`, public by default. `published` of them have a published version, the first
+ * `deprecated` of them only a deprecated version.
+ */
 async function makeStrangers(
   sql: Pool,
   author: Person,
@@ -50,7 +53,7 @@ async function makeStrangers(
   await sql`analyze definitions, definition_lines, organizations`;
 }
 
-/** Returns the number of line and version rows that a read of the name visits. */
+/** Returns the number of line and version rows that a lookup of the name visits. */
 async function countVisited(sql: Pool, query: DefinitionLineQuery, versions: readonly string[]) {
   const [row] = await sql<[{ "QUERY PLAN": [{ Plan: PlanNode }] }]>`
     explain (analyze, format json) ${visibleLine(query, versions)}`;
@@ -61,7 +64,7 @@ async function countVisited(sql: Pool, query: DefinitionLineQuery, versions: rea
   return visit(plan[0].Plan);
 }
 
-test("a read of a name that thousands of organizations use visits a few lines only", async () => {
+test("visits only a few lines for a name that thousands of organizations use", async () => {
   await using db = await createTestDatabase();
   const make = createFactory(db.sql);
   const [author, member] = [await make.person(), await make.person()];
@@ -79,7 +82,7 @@ test("a read of a name that thousands of organizations use visits a few lines on
   }
 });
 
-test("a line with a published version comes before older ones without, and the oldest of those is the last choice", async () => {
+test("prefers a line with a published version to older lines without, and otherwise takes the oldest line", async () => {
   await using db = await createTestDatabase();
   const author = await createFactory(db.sql).person();
   await makeStrangers(db.owner, author, { deprecated: 2, published: 2 });
@@ -97,12 +100,12 @@ test("a line with a published version comes before older ones without, and the o
   expect(await slugOf()).toBe("stranger-1");
 });
 
-test("a name that thousands of organizations keep to themselves is looked for in a few lines only, whatever the plan", async () => {
+test("reads only a few lines for a name that is private to thousands of organizations, with any plan", async () => {
   await using db = await createTestDatabase();
   const make = createFactory(db.sql);
   const [author, member] = [await make.person(), await make.person()];
   await makeStrangers(db.owner, author, { deprecated: 0, published: 3000, visibility: "private" });
-  // Other names make the planner expect one line of each.
+  // Because of the other names, the planner expects one line per name.
   await db.owner`
     insert into definition_lines (org_id, type, name)
     select id, 'agent', 'other-' || n || '-' || right(slug, 4)
@@ -133,7 +136,7 @@ test("a name that thousands of organizations keep to themselves is looked for in
   expect(await withReads(findOwn)).toEqual({ id: own.lineId, readsFew: true });
 });
 
-test("a line of drafts is chosen only if no line has a version that others see", async () => {
+test("chooses a line of drafts only if no other line has a version that others can see", async () => {
   await using db = await createTestDatabase();
   const make = createFactory(db.sql);
   const [author, member] = [await make.person(), await make.person()];

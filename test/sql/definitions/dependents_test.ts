@@ -4,12 +4,12 @@ import { makeDefinition } from "../../helpers/definitions/definitions.ts";
 import { createTestDatabase } from "../../helpers/postgres/database.ts";
 import { createFactory } from "../../helpers/postgres/factory.ts";
 
-test("dependents are found by the index of names, which leaves out texts that are too long for it", async () => {
+test("finds dependents by the index of names, which excludes texts that are too long for it", async () => {
   await using db = await createTestDatabase();
   const person = await createFactory(db.sql).person();
   const { lineId } = await makeDefinition(db.sql, person, { name: "base", status: "published" });
   const user = await makeDefinition(db.sql, person, { name: "user", status: "published" });
-  // Digests, because PostgreSQL would compress a text that repeats itself.
+  // Uses digests, because PostgreSQL would compress a repetitive text.
   await db.sql`
     insert into definition_references (definition_id, position, type, name, range, context, in_tree)
     select

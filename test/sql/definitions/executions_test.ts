@@ -11,10 +11,10 @@ import { countReads } from "../../helpers/postgres/count_reads.ts";
 import { openTestDatabase } from "../../helpers/postgres/database.ts";
 import { createFactory } from "../../helpers/postgres/factory.ts";
 
-/** Windows around a record, an hour and a day, and the longest window. */
+/** Windows in minutes: around a record, an hour and a day, and the longest window. */
 const WINDOWS = [1, 59, 60, 61, 600, 1440, 43_200];
 
-test("windows of any length count what going through the records does, whatever becomes of these", async () => {
+test("counts the same executions in windows of any length as a scan of the records, whatever changes them", async () => {
   await using db = await openTestDatabase();
   const { sql } = db;
   const person = await createFactory(sql).person();
@@ -22,7 +22,7 @@ test("windows of any length count what going through the records does, whatever 
   const published = await makeVersion(sql, { ...owner, version: "1.0.0" });
   const draft = await makeVersion(sql, { ...owner, version: "2.0.0", status: "draft" });
   const [line] = await sql<[{ id: string }]>`select id from definition_lines`;
-  // Times within 31 days: on the hour, in the last minutes, and anywhere.
+  // Adds records within 31 days: on the hour, in the last minutes, and at other times.
   const addRecords = () => sql`
     insert into definition_executions (line_id, definition_id, source, recorded_by, recorded_at)
     select
@@ -46,7 +46,7 @@ test("windows of any length count what going through the records does, whatever 
 
   await addRecords();
   await expectExact();
-  // Its records stay with the line.
+  // The records of the deleted version stay with the line.
   await sql`delete from definitions where id = ${draft}`;
   await expectExact();
   await sql`delete from definition_executions where source = 'sdk' or recorded_at > now() - interval '10 minutes'`;
@@ -57,7 +57,7 @@ test("windows of any length count what going through the records does, whatever 
   expect([...(await sql`select * from definition_execution_hours`)]).toEqual([]);
 });
 
-test("records that are written side by side are all counted in their hours", async () => {
+test("counts all concurrently written records in their hours", async () => {
   await using db = await openTestDatabase();
   const { sql } = db;
   const person = await createFactory(sql).person();
@@ -81,7 +81,7 @@ test("records that are written side by side are all counted in their hours", asy
   ]);
 });
 
-test("32 writers of several executions each, with runs and callers in common, count every run and caller once", async () => {
+test("counts every run and caller once with 32 concurrent writers that share runs and callers", async () => {
   await using db = await openTestDatabase();
   const { sql } = db;
   const make = createFactory(sql);
@@ -97,7 +97,7 @@ test("32 writers of several executions each, with runs and callers in common, co
     Array.from({ length: 32 }, (_, writer) =>
       insertExecutions(sql, {
         lineId,
-        // Four writers send every run, in different orders and as different callers.
+        // Four writers send each run, in different orders and as different callers.
         executions: Array.from({ length: 8 }, (_, n) => ({
           id: crypto.randomUUID(),
           definitionId,
@@ -116,7 +116,7 @@ test("32 writers of several executions each, with runs and callers in common, co
       }),
     ),
   );
-  // Only one of the writers of a run is first.
+  // Only the first writer of a run counts.
   const counts = written.filter((count) => count !== null);
   expect(counts.toSorted((a, b) => a - b)).toEqual([8, 16, 24, 32, 40, 48, 56, 64]);
   const [line] = await sql`
@@ -135,7 +135,7 @@ test("32 writers of several executions each, with runs and callers in common, co
   });
 });
 
-test("the sweep reads only the executions that it deletes, even if old and new ones share pages", async () => {
+test("reads only the executions that the sweep deletes, even if old and new executions share pages", async () => {
   await using db = await openTestDatabase();
   const person = await createFactory(db.sql).person();
   await makeVersion(db.sql, {
@@ -161,7 +161,7 @@ test("the sweep reads only the executions that it deletes, even if old and new o
   expect(await sweep()).toEqual({ deleted: 10, readFew: true });
 });
 
-/** Computed from all records, as of the start of the transaction. */
+/** Counts executions from all records, as of the start of the transaction. */
 async function naiveCounts(sql: Sql, minutes: number): Promise<ExecutionCounts> {
   const records = await sql<{ time: string; source: string; version: string | null }[]>`
     select date_trunc('hour', recorded_at) as time, source, version

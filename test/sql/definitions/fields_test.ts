@@ -4,7 +4,7 @@ import { findDefinitionById } from "../../../sql/definitions/versions.ts";
 import { ask, createAgent, publishAgent, write } from "../../helpers/definitions/definitions.ts";
 import { openTestApp } from "../../helpers/http/app.ts";
 
-test("a row and its JSON have the declared fields, in order, with the same values", async () => {
+test("returns a row and its JSON with the declared fields, in order, with the same values", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   const provenance = { authorshipType: "human" };
@@ -27,13 +27,13 @@ test("a row and its JSON have the declared fields, in order, with the same value
   expect(Object.keys(listed.data.definitions[0])).toEqual(Object.keys(SUMMARY_FIELDS));
 });
 
-/** Columns of `definitions` that are no fields for clients. */
+/** Columns of `definitions` that clients do not see. */
 const INSIDE = [
   ...["d.archived_at", "d.change_summary", "d.change_type", "d.json_hash", "d.line_id"],
   ...["d.version_major", "d.version_minor", "d.version_patch"],
 ];
 
-test("every column of a version is a field, or is on the list of those that stay inside", async () => {
+test("declares every column of a version as a field or as internal", async () => {
   await using api = await openTestApp();
   const columns = await api.db.sql<{ name: string }[]>`
     select 'd.' || column_name as name

@@ -1,4 +1,4 @@
-/** `migrate` recomputes hashes of older releases: beside writers, once each, and after being killed anywhere. */
+/** Tests that `migrate` recomputes the hashes of older releases: once each, concurrently with writers, and after being killed. */
 import { expect, test } from "bun:test";
 import { createHash } from "node:crypto";
 import { parse } from "yaml";
@@ -12,7 +12,7 @@ import { openTestDatabase, type TestDatabase } from "../../helpers/postgres/data
 import { createFactory, type Person } from "../../helpers/postgres/factory.ts";
 import { waitFor } from "../../helpers/wait_for.ts";
 
-/** The last migration of a release whose hashes were those of YAML texts. */
+/** The last migration of a release that hashed YAML texts. */
 const RELEASED = "20261123090000_tracker_tables__nodes";
 const OLD_HASH = `sha256:${"0".repeat(64)}`;
 
@@ -31,7 +31,7 @@ function digest(text: string): string {
   return `sha256:${createHash("sha256").update(text).digest("hex")}`;
 }
 
-/** The hash of a document without unusual scalars and without integer keys. */
+/** Returns the expected hash of a document without unusual scalars and integer keys. */
 function expectedHash(yaml: string): string {
   return digest(
     JSON.stringify(parse(yaml), (_, value) =>
@@ -42,19 +42,19 @@ function expectedHash(yaml: string): string {
   );
 }
 
-/** All columns except the hashes. */
+/** Returns all columns except the hashes. */
 async function listOtherColumns({ sql }: TestDatabase): Promise<unknown[]> {
   const rows =
     await sql`select to_jsonb(d) - '{hash,json_hash}'::text[] as columns from definitions as d order by d.id`;
   return [...rows];
 }
 
-/** The revisions of the listings. */
+/** Returns the row versions of the listings. */
 async function listListings({ sql }: TestDatabase): Promise<unknown[]> {
   return [...(await sql`select definition_id, xmin::text from definition_listings order by definition_id`)];
 }
 
-/** Creates versions as an old release stored them, half of them published. */
+/** Creates versions as an old release stored them. Half of them are published. */
 async function makeOldVersions(db: TestDatabase, count: number): Promise<Person> {
   const person = await createFactory(db.sql).person();
   for (let at = 0; at < count; at += 1) {
@@ -76,7 +76,7 @@ function expectNew(rows: readonly Row[]): void {
   for (const { yaml, hash, jsonHash } of rows) expect([hash, jsonHash]).toEqual([expectedHash(yaml), hash]);
 }
 
-test("a database of an older release gets the hashes that are documented, and nothing else is changed", async () => {
+test("writes the documented hashes to a database of an older release, and changes nothing else", async () => {
   await using db = await openTestDatabase();
   await db.owner.unsafe("drop schema public cascade; create schema public; drop schema pgboss cascade");
   const migrations = await readMigrations();
@@ -103,7 +103,7 @@ test("a database of an older release gets the hashes that are documented, and no
   expect((await runCommand(db.ownerUrl, ["migrate"])).out).not.toContain("hashes");
 });
 
-test("what an older release writes afterwards is found by the next migrate, which prints how many there were", async () => {
+test("recomputes hashes that an older release wrote after a migration, and prints their number", async () => {
   await using db = await openTestDatabase();
   await makeOldVersions(db, 3);
   await rehashDefinitions(db.owner, { onProgress() {} });
@@ -121,7 +121,7 @@ test("what an older release writes afterwards is found by the next migrate, whic
   expect(rehashed?.hash).not.toBe(draft?.hash ?? "");
 });
 
-test("a text that can no longer be read has the hash of its bytes", async () => {
+test("hashes the bytes of a text that can no longer be parsed", async () => {
   await using db = await openTestDatabase();
   await makeOldVersions(db, 2);
   const yaml = `${agentYaml("agent-0001")}  x: &x {a: 1}\n  y: {<<: *x}\n`;
@@ -130,10 +130,10 @@ test("a text that can no longer be read has the hash of its bytes", async () => 
   expect((await listRows(db))[1]?.hash).toBe(digest(yaml));
 });
 
-test("a killed migrate continues where it was, and two at once do no harm", async () => {
+test("continues after a killed migrate, and tolerates two concurrent migrates", async () => {
   await using db = await openTestDatabase();
   await makeOldVersions(db, 400);
-  // A batch takes a second, so the process is killed between batches.
+  // Slows each batch to a second, so that the process is killed between batches.
   await db.owner.unsafe(`
     create function wait_a_moment() returns trigger language plpgsql as $$ begin perform pg_sleep(0.01); return new; end $$;
     create trigger wait_a_moment before update on definitions for each row execute function wait_a_moment()`);
@@ -149,7 +149,7 @@ test("a killed migrate continues where it was, and two at once do no harm", asyn
   expectNew(await listRows(db));
 });
 
-test("writers are not waited for, and what they write is not overwritten", async () => {
+test("does not wait for writers, and does not overwrite their changes", async () => {
   await using db = await openTestDatabase();
   await makeOldVersions(db, 4);
   const yaml = agentYaml("agent-0001", "1.0.0", { domain: "security" });
@@ -172,7 +172,7 @@ test("writers are not waited for, and what they write is not overwritten", async
   expect(rows[1]?.yaml).toBe(yaml);
 });
 
-test("the hash of a published version can be replaced once, and by nothing but a hash of the new form", async () => {
+test("allows one replacement of a published version's hash, only by a hash of the new form", async () => {
   await using db = await openTestDatabase();
   await makeOldVersions(db, 1);
   const set = async (columns: Readonly<Record<string, string | null>>) =>

@@ -20,7 +20,7 @@ async function openWithPeople() {
   return { db, make, first: await make.person(), second: await make.person() };
 }
 
-/** The organization and version that a name resolves to, or what is missing. */
+/** Returns the organization and version that a name resolves to, or what is missing. */
 async function resolved(
   db: TestDatabase,
   given: { name: string; version?: string; viewer?: DefinitionViewer; orgId?: string },
@@ -32,7 +32,7 @@ async function resolved(
 }
 
 describe("resolveDefinition()", () => {
-  test("takes the line that was published first, and in it the highest version that is published", async () => {
+  test("takes the line that was published first, and its highest published version", async () => {
     const { db, first, second } = await openWithPeople();
     await using _ = db;
     const all = { name: "reviewer", visibility: "public", status: "published" } as const;
@@ -50,7 +50,7 @@ describe("resolveDefinition()", () => {
     expect(await resolved(db, { name: "none" })).toBe("no line");
   });
 
-  test("looks past the lines and versions that the viewer may not see", async () => {
+  test("ignores lines and versions that the viewer may not see", async () => {
     const { db, first, second } = await openWithPeople();
     await using _ = db;
     const hidden: DefinitionColumns = {
@@ -69,7 +69,7 @@ describe("resolveDefinition()", () => {
     expect(await resolved(db, { name: "reviewer", orgId: first.org.id })).toBe("no line");
   });
 
-  test("takes a bound key's organization first, then the viewer's own, then the line that was published first", async () => {
+  test("prefers a bound key's organization, then the viewer's own, then the line that was published first", async () => {
     const { db, make, first, second } = await openWithPeople();
     await using _ = db;
     const open = { name: "reviewer", visibility: "public", status: "published" } as const;
@@ -104,8 +104,8 @@ describe("resolveDefinition()", () => {
   });
 });
 
-describe("resolveDefinition() of lines that are not published", () => {
-  test("a draft is found by its version; a name alone means a stranger's published line instead", async () => {
+describe("resolveDefinition() of unpublished lines", () => {
+  test("finds a draft by its version, and otherwise takes another organization's published line", async () => {
     const { db, first, second } = await openWithPeople();
     await using _ = db;
     await makeDefinition(db.sql, first, { name: "reviewer" });
@@ -121,7 +121,7 @@ describe("resolveDefinition() of lines that are not published", () => {
       const open = { name: "reviewer", status: "published", visibility: "public" } as const;
       if (version === "1.0.0") await makeDefinition(db.sql, second, { ...open, version: "2.0.0" });
     }
-    // A request for a whole line finds the reader's own.
+    // A request for a whole line finds the viewer's own line.
     const line = { type: "agent", name: "reviewer", version: null, orgId: null, anyStatus: true } as const;
     const whole = await resolveDefinition(db.sql, { ...line, viewer: viewer(first) });
     expect(whole.definition?.orgId).toBe(first.org.id);
@@ -137,7 +137,7 @@ describe("resolveDefinition() of lines that are not published", () => {
     expect(await resolved(db, { name: "reviewer", version: "1.0.0" })).toEqual([first.org.id, "1.0.0"]);
   });
 
-  test("an archived line keeps its name for its organization", async () => {
+  test("keeps the name of an archived line for its organization", async () => {
     const { db, first, second } = await openWithPeople();
     await using _ = db;
     const archived = { name: "reviewer", status: "archived", visibility: "public" } as const;
@@ -148,7 +148,7 @@ describe("resolveDefinition() of lines that are not published", () => {
   });
 });
 
-test("listReferenceCandidates() has one version for each interval of a line, never a draft or what the viewer may not see", async () => {
+test("listReferenceCandidates() returns one version per interval of a line, without drafts and hidden versions", async () => {
   const { db, first, second } = await openWithPeople();
   await using _ = db;
   const open = { name: "helper", visibility: "public", status: "published" } as const;
@@ -211,7 +211,7 @@ describe("a published version", () => {
     expect(await refused(sql`delete from definitions where id = ${id}`)).toBe(true);
   });
 
-  test("can be rendered again and change its status; a draft can change freely", async () => {
+  test("can be rendered again and change its status, while a draft can change freely", async () => {
     const { db, first } = await openWithPeople();
     await using _ = db;
     const { sql } = db;

@@ -13,7 +13,7 @@ function addModel(sql: Sql, modelId: string): Promise<void> {
   return insertModelEvents(sql, { added: [{ provider: "p", modelId }], gone: [], priceChanges: [] });
 }
 
-/** Reads the next page like GET /events. */
+/** Reads the next page as GET /events does. */
 async function readOn(sql: Pool, after: number, limit = 50): Promise<{ seen: unknown[]; cursor: number }> {
   await settleEvents(sql);
   const page = await listEvents(sql, {
@@ -33,7 +33,7 @@ interface OpenWriter {
   end(): Promise<void>;
 }
 
-/** Starts a transaction that stays open until `end()`. */
+/** Starts a transaction that stays open until `end()` is called. */
 async function openWriter(sql: Pool, isCommitted: boolean): Promise<OpenWriter> {
   const ready = Promise.withResolvers<Sql>();
   const done = Promise.withResolvers<void>();
@@ -56,7 +56,7 @@ async function openWriter(sql: Pool, isCommitted: boolean): Promise<OpenWriter> 
   };
 }
 
-/** A reader that keeps its cursor. */
+/** Opens a reader that keeps its cursor. */
 async function openReader(sql: Pool) {
   const { cursor: start } = await readOn(sql, 0, 1000);
   const seen: unknown[] = [];
@@ -74,7 +74,7 @@ async function openReader(sql: Pool) {
   return { read, finish };
 }
 
-/** Writers, of which up to three have an open transaction. */
+/** Opens writers. Up to three of them have an open transaction at a time. */
 function openWriters(sql: Pool, random: () => number) {
   const open: { writer: OpenWriter; names: string[]; isCommitted: boolean }[] = [];
   const committed: string[] = [];
@@ -104,7 +104,7 @@ function openWriters(sql: Pool, random: () => number) {
   };
 }
 
-test("a reader sees each event exactly once, however transactions commit", async () => {
+test("returns each event exactly once, in whatever order transactions commit", async () => {
   await using db = await openTestDatabase();
   for (let seed = 1; seed <= 8; seed += 1) {
     const random = randomNumbers(seed);
@@ -125,7 +125,7 @@ test("a reader sees each event exactly once, however transactions commit", async
   }
 });
 
-test("several readers that settle at once while others write see the same order", async () => {
+test("returns the same order to several readers that settle concurrently during writes", async () => {
   await using db = await openTestDatabase();
   const writing = Promise.all(
     Array.from({ length: 4 }, async (_, writer) => {
@@ -160,7 +160,7 @@ test("several readers that settle at once while others write see the same order"
   expect(ofOne).toEqual(Array.from({ length: 50 }, (_, n) => [`0-${n}-a`, `0-${n}-b`]).flat());
 });
 
-test("a transaction that never wrote an event does not hold back the feed", async () => {
+test("does not hold back the feed while a transaction with an event is open", async () => {
   await using db = await openTestDatabase();
   const held = await openWriter(db.sql, true);
   await held.write("late");
@@ -171,7 +171,7 @@ test("a transaction that never wrote an event does not hold back the feed", asyn
   expect((await readOn(db.sql, page.cursor)).seen).toEqual(["late"]);
 });
 
-test("old events are deleted in order, and the deletion is remembered", async () => {
+test("deletes old events in order, and records the last deleted position", async () => {
   await using db = await openTestDatabase();
   for (const name of ["old", "older", "new"]) await addModel(db.sql, name);
   await settleEvents(db.sql);
@@ -186,12 +186,12 @@ test("old events are deleted in order, and the deletion is remembered", async ()
   expect((await readOn(db.sql, 2)).seen).toEqual(["new", "unsettled"]);
 });
 
-test("200,000 events of another organization do not make a page slow", async () => {
+test("reads a page quickly despite 200,000 events of another organization", async () => {
   await using db = await openTestDatabase();
   const make = createFactory(db.sql);
   const [own, other] = [await make.person(), await make.person()];
   await db.admin.begin(async (tx) => {
-    // Without the foreign key, whose check would take seconds.
+    // Disables the foreign key, whose check would take seconds.
     await tx`set local session_replication_role = replica`;
     await tx`
       insert into events (position, type, org_id, is_public, data)
@@ -212,7 +212,7 @@ test("200,000 events of another organization do not make a page slow", async () 
   expect(page.blocks).toBeLessThan(1500);
 });
 
-/** Counts the index and table blocks that reading a page visits, from the session's statistics. */
+/** Counts the index and table blocks that reading a page visits, using the session's statistics. */
 async function measurePage(sql: Pool, viewer: { userId: string | null; boundOrgId: string | null }) {
   return sql.begin(async (tx) => {
     const count = async () => {

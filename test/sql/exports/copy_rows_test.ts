@@ -12,7 +12,7 @@ import {
 } from "../../helpers/postgres/open_transactions.ts";
 import { waitFor } from "../../helpers/wait_for.ts";
 
-/** About 100 MB, were it read to the end. */
+/** Produces about 100 MB if it is read to the end. */
 const ENDLESS =
   "select row_to_json(line) from (select n, repeat('x', 1000) as filler from generate_series(1, 100000) as n) as line";
 
@@ -26,7 +26,7 @@ async function readAll(chunks: AsyncIterable<Uint8Array>): Promise<string> {
   return Buffer.concat(await Array.fromAsync(chunks)).toString();
 }
 
-/** Ends the pool's only connection from the server's side. */
+/** Terminates the pool's only connection on the server. */
 async function terminate(db: TestDatabase): Promise<void> {
   await db.sql`
     select pg_terminate_backend(pid, 5000)
@@ -34,7 +34,7 @@ async function terminate(db: TestDatabase): Promise<void> {
     where datname = current_database() and application_name = 'test-stream'`;
 }
 
-/** The pool has one connection: this hangs when a stream before has left it unusable. */
+/** Reads one row. The pool has one connection, so this hangs if an earlier stream left the connection unusable. */
 async function expectUsable(pool: Pool, db: TestDatabase): Promise<void> {
   const snapshot = await openExportSnapshot(pool, { control: db.sql, signal: NOBODY_LEAVES });
   const rows = copyRows(snapshot, "select '{}'::json", FORMATS.ndjson.copy([]));
@@ -42,7 +42,7 @@ async function expectUsable(pool: Pool, db: TestDatabase): Promise<void> {
   await snapshot.close();
 }
 
-test("copyRows() writes a line per row, ended as the format wants", async () => {
+test("copyRows() writes one line per row, with the format's line end", async () => {
   await using db = await openTestDatabase();
   const pool = openStreamPool(db);
   const snapshot = await openExportSnapshot(pool, { control: db.sql, signal: NOBODY_LEAVES });
@@ -56,7 +56,7 @@ test("copyRows() writes a line per row, ended as the format wants", async () => 
   await pool.end();
 });
 
-test("copyRows() carries rows larger than its chunks", async () => {
+test("copyRows() yields rows larger than its chunks", async () => {
   await using db = await openTestDatabase();
   const pool = openStreamPool(db);
   const snapshot = await openExportSnapshot(pool, { control: db.sql, signal: NOBODY_LEAVES });
@@ -68,7 +68,7 @@ test("copyRows() carries rows larger than its chunks", async () => {
   await pool.end();
 });
 
-test("copyRows() leaves the connection usable after every end", async () => {
+test("copyRows() leaves the connection usable after any kind of end", async () => {
   await using db = await openTestDatabase();
   const pool = openStreamPool(db);
   const consume = async (query: string, chunks: number, signal = NOBODY_LEAVES): Promise<unknown> => {
@@ -114,7 +114,7 @@ test("copyRows() leaves the connection usable after every end", async () => {
   await pool.end();
 });
 
-test("copyRows() throws when its connection is lost, and the next one works", async () => {
+test("copyRows() throws when its connection is lost, and the pool's next connection works", async () => {
   await using db = await openTestDatabase();
   const pool = openStreamPool(db);
   const snapshot = await openExportSnapshot(pool, { control: db.sql, signal: NOBODY_LEAVES });
@@ -128,7 +128,7 @@ test("copyRows() throws when its connection is lost, and the next one works", as
   await pool.end();
 });
 
-test("a snapshot whose connection is lost between two datasets says so, and the process lives on", async () => {
+test("rejects reads of a snapshot whose connection is lost between two datasets, without ending the process", async () => {
   await using db = await openTestDatabase();
   const pool = openStreamPool(db);
   for (const isNoticed of [true, false]) {
@@ -145,7 +145,7 @@ test("a snapshot whose connection is lost between two datasets says so, and the 
   await pool.end();
 });
 
-test("a reader that leaves cancels whatever the snapshot is doing", async () => {
+test("cancels any statement of the snapshot when the reader aborts", async () => {
   await using db = await openTestDatabase();
   const pool = openStreamPool(db);
   const abort = new AbortController();
@@ -158,7 +158,7 @@ test("a reader that leaves cancels whatever the snapshot is doing", async () => 
   await pool.end();
 });
 
-test("openExportSnapshot() shows nothing that was committed after its first query, and cannot write", async () => {
+test("openExportSnapshot() hides rows committed after its first query, and cannot write", async () => {
   await using db = await openTestDatabase();
   const pool = openStreamPool(db);
   await db.owner`create table rows (n int)`;
@@ -188,7 +188,7 @@ async function isWaitingFor(db: TestDatabase, waitEvents: readonly string[]): Pr
   return waiting.length > 0;
 }
 
-test("closing a snapshot ends a running COPY, for any reader and at any point", async () => {
+test("ends a running COPY when its snapshot is closed, for any reader and at any point", async () => {
   await using db = await openTestDatabase();
   const pool = openStreamPool(db);
   {
@@ -196,7 +196,7 @@ test("closing a snapshot ends a running COPY, for any reader and at any point", 
     await rows.next();
     await snapshot.close();
     expect(await listOpenTransactions(db, STREAMS)).toEqual([]);
-    // The chunks that were read before are incomplete.
+    // The chunks that were already read are incomplete.
     expect(await readAll(rows).catch((error: unknown) => error)).toBeInstanceOf(Error);
   }
   {
@@ -229,7 +229,7 @@ test("closing a snapshot ends a running COPY, for any reader and at any point", 
   await pool.end();
 });
 
-test("a closed snapshot reads nothing more: its connection may be in use elsewhere", async () => {
+test("rejects reads of a closed snapshot, whose connection may be in use elsewhere", async () => {
   await using db = await openTestDatabase();
   const pool = openStreamPool(db);
   const { snapshot, rows } = await openCopy(pool, db);
@@ -242,16 +242,16 @@ test("a closed snapshot reads nothing more: its connection may be in use elsewhe
   await pool.end();
 });
 
-test("a snapshot whose transaction cannot be ended is not closed before the server has ended it", async () => {
+test("does not close a snapshot before the server has ended its transaction", async () => {
   await using db = await openTestDatabase();
   const pool = openStreamPool(db);
   const snapshot = await openExportSnapshot(pool, { control: db.sql, signal: NOBODY_LEAVES });
-  // A COPY that the snapshot does not know of: the driver refuses to send COMMIT. It does not notice that its reader is gone.
+  // The snapshot does not know this COPY, so the driver refuses to send COMMIT. The COPY does not notice that its reader is gone.
   const silent = "select repeat('x', 100000) union all select pg_sleep(600)::text";
   const source = await snapshot.run((tx) => tx.unsafe(`copy (${silent}) to stdout`).readable());
   source.on("error", () => {});
   await snapshot.close();
-  // A session without a transaction is about to end.
+  // Ignores sessions without a transaction, which are about to end.
   const transactions = await db.sql`
     select from pg_stat_activity
     where datname = current_database() and application_name = 'test-stream' and xact_start is not null`;
@@ -262,7 +262,7 @@ test("a snapshot whose transaction cannot be ended is not closed before the serv
   await pool.end();
 });
 
-test("if the network goes silent while a snapshot closes, only that connection is lost", async () => {
+test("loses only the snapshot's connection if the network stops responding while the snapshot closes", async () => {
   await using db = await openTestDatabase();
   await using proxy = await openSlowProxy(db.url);
   const url = new URL(db.url);

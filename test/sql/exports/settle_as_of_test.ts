@@ -5,10 +5,10 @@ import { type AsOfResult, settleAsOf } from "../../../sql/exports/settle_as_of.t
 import { openTestDatabase, type TestDatabase } from "../../helpers/postgres/database.ts";
 import { createFactory } from "../../helpers/postgres/factory.ts";
 
-/** The number of watermarks to choose beside writers, who start about ten transactions meanwhile for each. */
+/** Number of watermarks to settle during concurrent writes. Writers start about ten transactions per watermark. */
 const WATERMARKS = 100;
 
-/** A table like the tracker's: the time is the transaction's, rounded to milliseconds. */
+/** Creates a table like the tracker's, where a row's time is the start of its transaction, rounded to milliseconds. */
 async function createRows(sql: Pool): Promise<void> {
   await sql`
     create table rows (
@@ -17,7 +17,7 @@ async function createRows(sql: Pool): Promise<void> {
     )`;
 }
 
-/** Opens a transaction that stays open until the returned function is called. */
+/** Opens a transaction that stays open until `insertAndCommit` is called. */
 async function holdTransaction(
   sql: Pool,
 ): Promise<{ startedAt: string; insertAndCommit: () => Promise<void> }> {
@@ -52,7 +52,7 @@ async function countUpTo(sql: Pool, asOf: string): Promise<number> {
   return row.count;
 }
 
-test("settleAsOf() chooses an instant that has everything committed before the call", async () => {
+test("settleAsOf() chooses a cutoff that includes everything committed before the call", async () => {
   await using db = await openTestDatabase();
   await createRows(db.owner);
   const api = openApiPool(db);
@@ -63,7 +63,7 @@ test("settleAsOf() chooses an instant that has everything committed before the c
   await api.end();
 });
 
-test("settleAsOf() stays before a transaction that is open, and names it", async () => {
+test("settleAsOf() chooses a cutoff before an open transaction, and reports that transaction", async () => {
   await using db = await openTestDatabase();
   await createRows(db.owner);
   const api = openApiPool(db);
@@ -80,7 +80,7 @@ test("settleAsOf() stays before a transaction that is open, and names it", async
   await api.end();
 });
 
-test("settleAsOf() waits until an explicit instant is settled", async () => {
+test("settleAsOf() waits until an explicit cutoff has settled", async () => {
   await using db = await openTestDatabase();
   await createRows(db.owner);
   const api = openApiPool(db);
@@ -91,7 +91,7 @@ test("settleAsOf() waits until an explicit instant is settled", async () => {
     isSettled = true;
     return result;
   });
-  // Meanwhile another instant, before the transaction, is settled.
+  // Meanwhile, a cutoff before the transaction settles.
   expect((await settleAsOf(api, { asOf: "2026-01-01T00:00:00.000Z" })).ok).toBe(true);
   expect(isSettled).toBe(false);
   await open.insertAndCommit();
@@ -100,7 +100,7 @@ test("settleAsOf() waits until an explicit instant is settled", async () => {
   await api.end();
 });
 
-test("settleAsOf() gives up on an instant that does not settle in time", async () => {
+test("settleAsOf() stops waiting for a cutoff that does not settle in time", async () => {
   await using db = await openTestDatabase();
   await createRows(db.owner);
   const api = openApiPool(db);
@@ -112,9 +112,9 @@ test("settleAsOf() gives up on an instant that does not settle in time", async (
   await api.end();
 });
 
-test("settleAsOf() gives up in time, and when asked to, though the server's clock is set back meanwhile", async () => {
+test("settleAsOf() respects its timeout and an abort even if the server's clock is set back", async () => {
   await using db = await openTestDatabase();
-  // Shadows the system's function. From the second call on, it returns a time one hour earlier.
+  // Shadows the system function. From the second call on, the function returns a time one hour earlier.
   await db.owner.unsafe(`
     create schema shifted;
     create sequence shifted.looks;
@@ -131,13 +131,13 @@ test("settleAsOf() gives up in time, and when asked to, though the server's cloc
   await api.end();
 });
 
-test("settleAsOf() refuses an instant in the future", async () => {
+test("settleAsOf() rejects a cutoff in the future", async () => {
   await using db = await openTestDatabase();
   const asOf = new Date(Date.now() + 60_000).toISOString();
   expect(await settleAsOf(db.sql, { asOf })).toMatchObject({ ok: false, reason: "future" });
 });
 
-test("settleAsOf() does not count the service's own transactions", async () => {
+test("settleAsOf() ignores the service's own transactions", async () => {
   await using db = await openTestDatabase();
   await createRows(db.owner);
   const api = openApiPool(db);
@@ -149,7 +149,7 @@ test("settleAsOf() does not count the service's own transactions", async () => {
   await api.end();
 });
 
-/** A role that may log in, with grants from the tables' owner, and an open transaction of it. */
+/** Creates a login role with grants from the tables' owner, and holds a transaction of that role open. */
 async function holdTransactionAs(
   db: TestDatabase,
   setUp: (role: string) => string,
@@ -235,7 +235,7 @@ test.each<[string, (role: string) => string]>([
   ],
   [
     "may write a partition",
-    // A table that is not partitioned gets a child; a partitioned one has some.
+    // Adds a child to a table that is not partitioned. A partitioned table already has partitions.
     (role) => `
       do $$
       declare
@@ -283,7 +283,7 @@ test("settleAsOf() is held back by a session that wrote before its role lost the
   await db.admin.unsafe(`drop owned by ${role}; drop role ${role}`);
 });
 
-test("settleAsOf() is not held back by applications that the operator vouches for", async () => {
+test("settleAsOf() is not held back by applications that the operator excludes", async () => {
   await using db = await openTestDatabase();
   await createRows(db.owner);
   const api = openApiPool(db);
@@ -305,7 +305,7 @@ test("settleAsOf() never settles while it cannot see a session's activity", asyn
   const blind = openPool(url.href, { applicationName: API_APPLICATION, max: 1 });
   const result = await settleAsOf(blind, { timeoutMs: 100 });
   if (result.ok || result.reason !== "unsettled") throw new Error("It settled without seeing the sessions");
-  // The database may keep sessions of earlier tests.
+  // The database may still have sessions of earlier tests.
   expect(result.blockers).toContainEqual(expect.objectContaining({ transactionStart: null }));
   expect(result.blockers.filter(({ transactionStart }) => transactionStart !== null)).toEqual([]);
   await blind.end();
@@ -333,7 +333,7 @@ test("settleAsOf() never settles while a prepared transaction has written tracke
   await api.end();
 });
 
-test("settleAsOf() names the same rows forever, whatever else is being written", async () => {
+test("settleAsOf() returns cutoffs that always include the same rows, whatever is being written", async () => {
   await using db = await openTestDatabase();
   await createRows(db.owner);
   const api = openApiPool(db);
@@ -343,7 +343,7 @@ test("settleAsOf() names the same rows forever, whatever else is being written",
     while (seen.length < WATERMARKS) {
       await writers.begin(async (tx) => {
         await tx`insert into rows default values`;
-        // Some transactions do more, so that they are open while watermarks are chosen.
+        // Some transactions take longer, so that they are open while watermarks settle.
         if (writer % 3 === 0) await tx`select pg_sleep(0.002)`;
         await tx`insert into rows default values`;
       });

@@ -3,9 +3,9 @@ import { deleteOldTrackerChanges } from "../../../sql/exports/tracker_changes.ts
 import { countReads } from "../../helpers/postgres/count_reads.ts";
 import { openTestDatabase } from "../../helpers/postgres/database.ts";
 
-test("the sweep reads only the entries that it deletes, even if old and new ones share pages", async () => {
+test("reads only the entries that the sweep deletes, even if old and new entries share pages", async () => {
   await using db = await openTestDatabase();
-  // As after vacuum, when new entries have the places of deleted ones.
+  // This is the state after a vacuum, when new entries reuse the space of deleted entries.
   await db.owner`
     insert into tracker_changes (project_id, dataset, at, kind, id)
     select

@@ -1,4 +1,4 @@
-/** Migrations that PostgreSQL does not run in a transaction: `create index concurrently`. */
+/** Tests migrations that PostgreSQL cannot run in a transaction: `create index concurrently`. */
 import { expect, test } from "bun:test";
 import type { Sql } from "../../../sql/connection/pool.ts";
 import { migrate } from "../../../sql/migrate.ts";
@@ -14,7 +14,7 @@ async function withIndex(text = TEXT): Promise<Migration[]> {
   return [...(await readMigrations()), toMigration(NAME, text)];
 }
 
-/** Whether the index exists and is valid. */
+/** Returns whether the index is valid; undefined if it does not exist. */
 async function findIndex(sql: Sql): Promise<{ isValid: boolean } | undefined> {
   const [row] = await sql<{ isValid: boolean }[]>`
     select indisvalid as is_valid from pg_index where indexrelid = to_regclass('runs_later_idx')`;
@@ -38,7 +38,7 @@ function hasBegun(db: TestDatabase): Promise<boolean> {
   return findIndex(db.sql).then((index) => index !== undefined);
 }
 
-test("a file without a transaction makes its index while others write, and is recorded", async () => {
+test("builds the index of a migration without a transaction while others write, and records the migration", async () => {
   await using db = await openTestDatabase();
   const migrations = await withIndex();
   const writer = await holdWriter(db);
@@ -51,7 +51,7 @@ test("a file without a transaction makes its index while others write, and is re
   expect(await migrate(db.owner, { migrations })).toEqual({ applied: [], unknown: [] });
 });
 
-test("an index that a failed attempt left half-done is rebuilt", async () => {
+test("rebuilds an index that a failed attempt left invalid", async () => {
   await using db = await openTestDatabase();
   const migrations = await withIndex();
   const writer = await holdWriter(db);
@@ -68,7 +68,7 @@ test("an index that a failed attempt left half-done is rebuilt", async () => {
   expect(await findIndex(db.sql)).toEqual({ isValid: true });
 });
 
-test("a migrator that was killed while its index is being made keeps the next one waiting until it is made", async () => {
+test("waits for the index of a killed migrator to be built", async () => {
   await using db = await openTestDatabase();
   const migrations = await withIndex();
   const writer = await holdWriter(db);
@@ -91,12 +91,12 @@ test("a migrator that was killed while its index is being made keeps the next on
   await waitFor(() => waits.length > 0);
   expect(waits).toEqual(["Waiting for another migrator of this database"]);
   await writer.commit();
-  // Created by the killed run and recorded by this one.
+  // The killed migrator created the index, and this migrator recorded it.
   expect((await next).applied).toEqual([NAME]);
   expect(await findIndex(db.sql)).toEqual({ isValid: true });
 });
 
-test("two migrators at once make one index, and neither waits for the other's snapshot", async () => {
+test("builds one index from two concurrent migrators, neither of which waits for the other's snapshot", async () => {
   await using db = await openTestDatabase();
   const migrations = await withIndex();
   const results = await Promise.all([migrate(db.owner, { migrations }), migrate(db.admin, { migrations })]);

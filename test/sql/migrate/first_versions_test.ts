@@ -1,4 +1,4 @@
-/** Upgrades beside writers that still run the functions of the older schema: each line has its first version afterwards. */
+/** Tests upgrades during writes by functions of the older schema. Afterwards, each line has its first version. */
 import { expect, test } from "bun:test";
 import type { Sql } from "../../../sql/connection/pool.ts";
 import { migrate } from "../../../sql/migrate.ts";
@@ -11,7 +11,7 @@ import { commitDuring } from "../../helpers/postgres/waiting_sessions.ts";
 const FILL = "20261129010001_definition_listings__is_first__fill";
 const REPAIR = "20261129010002_definition_listings__is_first__repair";
 
-/** A database just before the fill, with a published version and a draft of each name. */
+/** Opens a database in the state before the fill, with a published version and a draft of each name. */
 async function openBeforeFill(names: readonly string[]): Promise<TestDatabase> {
   const db = await openTestDatabase();
   await db.owner.unsafe("drop schema public cascade; create schema public");
@@ -25,7 +25,7 @@ async function openBeforeFill(names: readonly string[]): Promise<TestDatabase> {
   return db;
 }
 
-/** Migrates while `write` is not yet committed, and returns the first versions. */
+/** Migrates while `write` is uncommitted, and returns the first versions. */
 async function listFirstAfter(
   db: TestDatabase,
   write: (tx: Sql) => Promise<unknown>,
@@ -41,7 +41,7 @@ async function listFirstAfter(
   return rows.map(({ version }) => version);
 }
 
-test("versions that are changed during the fill are found", async () => {
+test("finds first versions that change during the fill", async () => {
   await using db = await openBeforeFill(["one", "two"]);
   const first = await listFirstAfter(
     db,
@@ -50,7 +50,7 @@ test("versions that are changed during the fill are found", async () => {
   expect(first).toEqual(["one@1.0.0", "two@1.0.0"]);
 });
 
-test("a version that is created during the fill is found, which does not see it", async () => {
+test("finds a version that is created during the fill, although the fill does not see it", async () => {
   await using db = await openBeforeFill(["one"]);
   const first = await listFirstAfter(
     db,
@@ -69,7 +69,7 @@ test("a version that is created during the fill is found, which does not see it"
   expect(first).toEqual(["one@1.0.0", "two@2.0.0"]);
 });
 
-test("a publication that moves a listing to another partition makes the fill begin again", async () => {
+test("restarts the fill after a publication moves a listing to another partition", async () => {
   await using db = await openBeforeFill(["one"]);
   const first = await listFirstAfter(
     db,
@@ -81,7 +81,7 @@ test("a publication that moves a listing to another partition makes the fill beg
   expect(first).toEqual(["one@2.0.0"]);
 });
 
-test("lines that an earlier fill has left wrong are corrected, and no others are written", async () => {
+test("corrects only lines that an earlier fill left wrong", async () => {
   await using db = await openBeforeFill(["one", "two"]);
   const migrations = (await readMigrations()).filter(({ name }) => name < REPAIR);
   await migrate(db.owner, { migrations });

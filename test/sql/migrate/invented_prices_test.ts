@@ -1,11 +1,11 @@
-/** The migration that removes the past prices that the demo of earlier checkouts invented. */
+/** Tests the migration that deletes the past prices that the demo of earlier checkouts invented. */
 import { expect, test } from "bun:test";
 import type { Pool } from "../../../sql/connection/pool.ts";
 import { readMigrations } from "../../../sql/migration_files.ts";
 import { documentSource, makeDocument, syncFrom } from "../../helpers/models/catalog.ts";
 import { openTestDatabase } from "../../helpers/postgres/database.ts";
 
-/** Repeats what the demo of earlier checkouts did at the instant `now`. */
+/** Inserts the price changes that the demo of earlier checkouts invented at the time `now`. */
 async function invent(sql: Pool, now: string): Promise<void> {
   await sql`
     insert into model_price_changes (provider, model_id, field, old_value, new_value, changed_at)
@@ -29,11 +29,11 @@ async function invent(sql: Pool, now: string): Promise<void> {
     order by changed_at, provider, model_id, field collate "C"`;
   await sql`
     update models set created_at = date_trunc('milliseconds', ${now}::timestamptz) - make_interval(days => 90)`;
-  // By the migration that added the column.
+  // Repeats the migration that added the column.
   await sql`update models set prices_known_since = created_at`;
 }
 
-/** Prices of many digits and sizes. */
+/** Models with prices of different precision and magnitude. */
 const MODELS = Object.fromEntries(
   Array.from({ length: 60 }, (_, n) => [
     `m${n}`,
@@ -52,7 +52,7 @@ async function listChanges(sql: Pool): Promise<unknown[]> {
   return [...(await sql`select * from model_price_changes order by id`)];
 }
 
-test("what the demo invented goes, and what syncs and operators have recorded stays", async () => {
+test("deletes the changes that the demo invented, and keeps changes by syncs and operators", async () => {
   await using db = await openTestDatabase();
   const { sql } = db;
   await syncFrom(sql, documentSource(makeDocument({ acme: { ...MODELS, unpriced: { cost: undefined } } })));
@@ -60,7 +60,7 @@ test("what the demo invented goes, and what syncs and operators have recorded st
   await invent(sql, now);
   const [{ count: invented }] = await sql<[{ count: number }]>`select count(*) from model_price_changes`;
   expect(invented).toBeGreaterThan(200);
-  // A sync, an operator, and a model that is newer than the demo.
+  // Adds a change by a sync, a change by an operator, and a model that is newer than the demo.
   const later = { acme: { ...MODELS, m1: { cost: { input: 9, output: 9 } }, unpriced: {}, late: {} } };
   await syncFrom(sql, documentSource(makeDocument(later)), { force: true });
   await sql`update models set input_usd_per_mtok = 1.25 * input_usd_per_mtok where model_id in ('m2', 'late')`;
@@ -81,7 +81,7 @@ test("what the demo invented goes, and what syncs and operators have recorded st
   expect(await listChanges(sql)).toEqual([...recorded]);
 });
 
-test("without a demo, changes of any date stay", async () => {
+test("keeps changes of any date if there was no demo", async () => {
   await using db = await openTestDatabase();
   const { sql } = db;
   await syncFrom(sql, documentSource(makeDocument({ acme: MODELS })));

@@ -1,4 +1,4 @@
-/** What the migration of 2026-11-25 does to references settled before it. */
+/** Tests how the migration of 2026-11-25 changes references that were settled before it. */
 import { expect, test } from "bun:test";
 import { migrate } from "../../../sql/migrate.ts";
 import { readMigrations } from "../../../sql/migration_files.ts";
@@ -8,7 +8,7 @@ import { createFactory } from "../../helpers/postgres/factory.ts";
 
 const MIGRATION = "20261125101500_definition_references__for_members__add";
 
-test("only references that their author could not see become visible to members alone", async () => {
+test("restricts only references that their author could not see to members", async () => {
   await using db = await openTestDatabase();
   const sql = db.owner;
   await sql.unsafe("drop schema public cascade; create schema public");

@@ -10,7 +10,7 @@ const keyOf = ({ provider, model }: PastEvent) => modelKeyText({ provider, model
 const NOW = "2026-11-25T00:00:00.000Z";
 
 for (const snapshot of SNAPSHOTS) {
-  test(`replaying the events gives the models and prices of ${snapshot.at} exactly`, async () => {
+  test(`reproduces the models and prices of ${snapshot.at} exactly by replaying the events`, async () => {
     const replayed = new Map<string, object>();
     for (const event of events) {
       if (new Date(event.at).toISOString() > snapshot.at) break;
@@ -27,7 +27,7 @@ for (const snapshot of SNAPSHOTS) {
   });
 }
 
-test("prices that the source withdrew within a day are excluded, because all of them were mistakes", () => {
+test("excludes prices that the source withdrew within a day, all of which were mistakes", () => {
   const leftOut = [...Map.groupBy(events, keyOf).values()].flatMap((own) => {
     const taken = new Set(listSteps(own).map(({ at }) => at));
     return own.filter(
@@ -44,7 +44,7 @@ test("prices that the source withdrew within a day are excluded, because all of 
   expect(free).toHaveLength(18);
   expect(free.filter((line) => !line.startsWith("2026-06-25T14:41:46Z openrouter/"))).toEqual([]);
   expect(others.toSorted()).toEqual([
-    // The output was corrected to 5 four hours later.
+    // The output price was corrected to 5 four hours later.
     "2025-10-15T17:51:46Z anthropic/claude-haiku-4-5-20251001 1 1.25",
     // For five hours, all models of the provider had this price.
     "2026-03-16T15:55:19Z vultr/gpt-oss-120b 0.55 2.75",
@@ -60,7 +60,7 @@ const PAST: PastEvent[] = [
 ].map(([at, event, cost]) => ({ at, event, cost, provider: "acme", model: "a" }) as PastEvent);
 const KEY = { provider: "acme", modelId: "a" };
 
-test("the past ends where the service's own record begins, with a change that leads to it", () => {
+test("ends the past where the service's own record starts, with a change to the recorded prices", () => {
   const stored = [{ ...KEY, createdAt: "2026-03-15T00:00:00.000Z", prices: { input: 1, output: 9 } }];
   expect(planBundledHistory(PAST, stored, NOW)).toEqual({
     gone: [],
@@ -74,12 +74,12 @@ test("the past ends where the service's own record begins, with a change that le
   });
 });
 
-test("a model that the service recorded before its first event has no earlier past", () => {
+test("adds no past to a model that the service recorded before the model's first event", () => {
   const stored = [{ ...KEY, createdAt: "2025-12-01T00:00:00.000Z", prices: {} }];
   expect(planBundledHistory(PAST, stored, NOW)).toEqual({ gone: [], knownSince: [], changes: [] });
 });
 
-test("a model known only from the past is gone since the source said so, or from now on", () => {
+test("marks a model known only from the past as gone at the time of its event, or now without one", () => {
   const [model] = planBundledHistory(PAST, [], NOW).gone;
   expect(model).toEqual({
     ...KEY,
@@ -96,7 +96,7 @@ test("a model known only from the past is gone since the source said so, or from
   });
 });
 
-test("a doubtful price is excluded only if the source withdrew it within a day", () => {
+test("excludes a doubtful price only if the source withdrew it within a day", () => {
   const day = (cost: object | null, at: string, event = "price") =>
     ({ at, event, cost, provider: "acme", model: "a" }) as PastEvent;
   const prices = (...own: PastEvent[]) => listSteps(own).map(({ prices: { input } }) => input);

@@ -17,7 +17,7 @@ import { openTestDatabase } from "../../helpers/postgres/database.ts";
 
 const SONNET = { provider: "anthropic", modelId: "claude-sonnet-4-20250514" };
 
-/** Everything that the bundled history may add to. */
+/** Reads all tables that the bundled history may change. */
 async function readCatalog(sql: Pool): Promise<unknown[]> {
   return Promise.all(
     ["models", "model_providers", "model_price_changes"].map(async (table) => [
@@ -26,7 +26,7 @@ async function readCatalog(sql: Pool): Promise<unknown[]> {
   );
 }
 
-test("with the bundled history, prices as of each snapshot are exactly those of the snapshot", async () => {
+test("returns the exact prices of each snapshot after adding the bundled history", async () => {
   await using db = await openTestDatabase();
   await loadBundledCatalog(db.sql);
   expect(await addBundledHistory(db.sql)).toEqual({
@@ -54,7 +54,7 @@ test("with the bundled history, prices as of each snapshot are exactly those of 
   expect(await readCatalog(db.sql)).toEqual(stored);
 });
 
-test("models that are gone have their past, and nothing before the first event is known", async () => {
+test("adds the past of removed models, and no prices before the first event", async () => {
   await using db = await openTestDatabase();
   await loadBundledCatalog(db.sql);
   await addBundledHistory(db.sql);
@@ -76,7 +76,7 @@ test("models that are gone have their past, and nothing before the first event i
   });
 });
 
-test("an older installation keeps its records and gets the prices before them", async () => {
+test("keeps the records of an older installation, and adds the prices before them", async () => {
   await using db = await openTestDatabase();
   const price = (input: number) =>
     documentSource(
@@ -101,7 +101,7 @@ test("an older installation keeps its records and gets the prices before them", 
   expect(await at(recorded?.createdAt ?? "")).toEqual({ cost: { input: 4, output: 15 }, since });
   expect(await at(recorded?.changedAt ?? "")).toEqual({ cost: { input: 5, output: 15 }, since });
   expect(await at(null)).toEqual({ cost: { input: 5, output: 15 }, since });
-  // A model that its source lists again keeps its past.
+  // A model that the source lists again keeps its past.
   await syncFrom(db.sql, bundledSource(), { force: true });
   const [late] = await findPrices(db.sql, [
     { provider: "openai", modelId: "gpt-5", asOf: "2026-01-01T00:00:00.000Z" },
@@ -109,7 +109,7 @@ test("an older installation keeps its records and gets the prices before them", 
   expect(late?.model).toMatchObject({ prices: { input: 1.25, output: 10, cacheRead: 0.13 } });
 });
 
-test("a catalog of another source, and an empty one, get no past", async () => {
+test("adds no past to a catalog of another source or to an empty catalog", async () => {
   await using db = await openTestDatabase();
   expect(await addBundledHistory(db.sql)).toBeNull();
   await syncFrom(db.sql, documentSource(makeDocument({ openai: { "gpt-5": {} } })));
@@ -118,11 +118,11 @@ test("a catalog of another source, and an empty one, get no past", async () => {
   expect(await readCatalog(db.sql)).toEqual(stored);
 });
 
-test("of two at once one adds the past, and one that fails leaves nothing of it", async () => {
+test("adds the past from only one of two concurrent calls, and rolls back a failed call", async () => {
   await using db = await openTestDatabase();
   await loadBundledCatalog(db.sql);
   const stored = await readCatalog(db.sql);
-  // The changes are written last.
+  // Makes the last writes fail, which are the price changes.
   await db.owner`alter table model_price_changes add constraint none_check check (id > -2)`;
   const failure = await addBundledHistory(db.sql).catch((error: unknown) => error);
   expect(String(failure)).toContain("none_check");

@@ -7,7 +7,7 @@ import { openTestDatabase } from "../../helpers/postgres/database.ts";
 
 const SOURCE_FACTS = "20261125103000_models__source_facts__add";
 
-test("the migration drops generated descriptions and keeps known capabilities", async () => {
+test("drops generated descriptions and keeps known capabilities in the migration", async () => {
   await using db = await openTestDatabase();
   await db.owner.unsafe("drop schema public cascade; create schema public");
   const migrations = await readMigrations();
@@ -36,7 +36,7 @@ test("the migration drops generated descriptions and keeps known capabilities", 
   expect([...(await db.owner`select etag from catalog_syncs`)]).toEqual([{ etag: null }]);
 });
 
-test("rows that refer to a model can be added while a sync changes it", async () => {
+test("allows rows that reference a model to be added while a sync changes the model", async () => {
   await using db = await openTestDatabase();
   await syncFrom(db.sql, documentSource(makeDocument({ acme: { a: {} } })));
   const models = await listModels(db.sql);
@@ -45,7 +45,7 @@ test("rows that refer to a model can be added while a sync changes it", async ()
       tx,
       models.map((model) => ({ ...model, name: "A" })),
     );
-    // The lock that a foreign key takes.
+    // A foreign key takes the same lock.
     const free = await db.sql`select model_id from models for key share skip locked`;
     expect([...free]).toEqual([{ modelId: "a" }]);
   });

@@ -11,7 +11,7 @@ import { waitFor } from "../../helpers/wait_for.ts";
 const START = Date.parse("2026-01-01T00:00:00.000Z");
 const toText = (time: number) => new Date(time).toISOString();
 const MODEL_IDS = ["a", "b", "c"];
-/** Listed at all times, because the sync refuses an empty document. */
+/** A model in every document, because the sync rejects an empty document. */
 const STEADY = { "always-there": {} };
 
 interface SourceCost {
@@ -24,7 +24,7 @@ interface SourceCost {
   context_over_200k?: { input: number } | undefined;
 }
 
-/** A model that the document does not list is absent; one without a price has `cost: null`. */
+/** The models of a document by id. A model that is not listed is absent. A model without a price has `cost: null`. */
 type Listed = Partial<Record<string, { cost: SourceCost | null }>>;
 
 type Step =
@@ -65,7 +65,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   },
 );
 
-/** The cost of a document as the API presents it. */
+/** Returns the cost of a document as the API presents it. */
 function expectedCost(given: SourceCost | null): Cost | null {
   if (!given) return null;
   const named = {
@@ -111,7 +111,7 @@ async function apply(sql: Pool, before: Costs, given: Step): Promise<Costs> {
   return { ...before, [id]: { ...(before[id] ?? { output: 0 }), input } };
 }
 
-/** Dates everything that was recorded since the last call. */
+/** Sets the time of everything that was recorded since the last call to `at`. */
 async function dateNewRows(sql: Pool, at: string): Promise<void> {
   await sql`update models set created_at = ${at}, prices_known_since = ${at} where created_at > now() - interval '1 hour'`;
   await sql`update model_price_changes set changed_at = ${at} where changed_at > now() - interval '1 hour'`;
@@ -124,7 +124,7 @@ async function readCosts(sql: Pool, asOf: string): Promise<Costs> {
   return Object.fromEntries(known.map(({ modelId, prices }) => [modelId, presentCost(prices)]));
 }
 
-test("prices as of any instant are those of the document of that time", async () => {
+test("returns the prices of the document that was current at any given time", async () => {
   await using db = await openTestDatabase();
   const { sql } = db;
   await fc.assert(
@@ -149,12 +149,12 @@ test("prices as of any instant are those of the document of that time", async ()
   );
 });
 
-test("all prices of a model change at one instant, so none is seen beside the old ones", async () => {
+test("records all new prices of a model with the same time, so that no mix of old and new prices is visible", async () => {
   await using db = await openTestDatabase();
   const { sql } = db;
   await loadBundledCatalog(sql);
   await sql`delete from model_price_changes`;
-  // With this many models, some are written as a millisecond ends.
+  // With this many models, the writes span several milliseconds.
   await sql`
     update models
     set input_usd_per_mtok = 1001, output_usd_per_mtok = 1002, cache_read_usd_per_mtok = 1003, cache_write_usd_per_mtok = 1004`;
@@ -166,7 +166,7 @@ test("all prices of a model change at one instant, so none is seen beside the ol
   expect(counted).toEqual({ models: 5276, instants: 1 });
 });
 
-test("after the clock was set back, the last recorded price counts", async () => {
+test("uses the last recorded price after the clock was set back", async () => {
   await using db = await openTestDatabase();
   const { sql } = db;
   for (const input of [1, 2, 3]) {
@@ -184,7 +184,7 @@ test("after the clock was set back, the last recorded price counts", async () =>
   expect(found.map(({ model }) => model?.prices["input"])).toEqual([1, 3, 3]);
 });
 
-test("the prices of now are the stored ones", async () => {
+test("returns the stored prices for the current time", async () => {
   await using db = await openTestDatabase();
   const { sql } = db;
   await loadBundledCatalog(sql);
@@ -201,7 +201,7 @@ test("the prices of now are the stored ones", async () => {
   expect(rows.length).toBe(5278);
 });
 
-test("an operator's alias that is committed during a sync counts in the history of aliases", async () => {
+test("records an operator's alias in the alias history if it is committed during a sync", async () => {
   await using db = await openTestDatabase();
   const { sql } = db;
   const models = { openai: { "gpt-4": { release_date: "2025-01-01" } } };
@@ -225,17 +225,17 @@ test("an operator's alias that is committed during a sync counts in the history 
   expect(found?.model?.modelId).toBe("gpt-5");
 });
 
-test("when a correction ends, the prices that apply again are in force from then on", async () => {
+test("dates prices that apply again after a correction from the end of the correction", async () => {
   await using db = await openTestDatabase();
   const { sql } = db;
   await syncFrom(sql, documentSource(makeDocument({ acme: { a: { cost: { input: 3, output: 9 } } } })));
   await sql`update models set prices_known_since = '2026-01-01'`;
   for (const [field, value, from, to, knownFrom] of [
     ["input", 2, "2026-02-01", "2026-03-01", "2026-08-01"],
-    // Overlaps with the one before, and goes on after it.
+    // Overlaps the previous correction and ends after it.
     ["input", 1, "2026-02-15", "2026-04-01", "2026-08-02"],
     ["output", 8, "2026-02-20", "2026-05-01", "2026-08-03"],
-    // Interrupts the one before.
+    // Interrupts the previous correction.
     ["output", 7, "2026-03-10", "2026-03-20", "2026-08-04"],
   ] as const) {
     await sql`

@@ -5,7 +5,7 @@ import { registerPoolMetrics } from "../../../sql/monitoring/pool_metrics.ts";
 import { openTestDatabase } from "../../helpers/postgres/database.ts";
 import { waitFor } from "../../helpers/wait_for.ts";
 
-test("the gauges follow what a pool does", async () => {
+test("reports the connections and waiting queries of a pool", async () => {
   await using db = await openTestDatabase();
   const pool = openPool(db.url, { applicationName: "test", max: 2 });
   const registry = new Registry();

@@ -1,19 +1,19 @@
 /**
- * Tests of other files on partitioned tables. `partition_tracker_tables_test.ts` shows that exports have the same bytes
- * and read one partition; these write rows, and look for those who do.
+ * Runs tests of other files on partitioned tables. These tests write rows, and find transactions that write them.
+ * `partition_tracker_tables_test.ts` tests that exports keep their bytes and read one partition.
  */
 import { test } from "bun:test";
 import { runSuites } from "../../helpers/process/suites.ts";
 
 const SUITES = {
-  // An import finds rows by their keys and moves sequences. A partitioned table has other keys.
+  // An import finds rows by their keys and advances sequences. A partitioned table has other keys.
   "test/api/admin/import/command_test.ts": [
     "import keeps every value",
     "import keeps a seq",
     "import skips existing rows",
     "import refuses a row that exists",
   ],
-  // A writer holds locks and rights of a partition, or of its table.
+  // A writer has locks and privileges on a partition or on its table.
   "test/sql/exports/settle_as_of_test.ts": [
     "settleAsOf() is held back by a session of a role that may insert into a tracker table",
     "settleAsOf() is held back by a session of a role that may write a partition",
@@ -22,6 +22,6 @@ const SUITES = {
   ],
 };
 
-test("rows are imported into partitioned tables, and open writes to a partition hold back cutoffs", async () => {
+test("imports rows into partitioned tables, and holds back cutoffs during open writes to a partition", async () => {
   await runSuites(SUITES, { TEST_PARTITIONS: "1" });
 });

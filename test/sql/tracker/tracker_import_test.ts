@@ -6,7 +6,7 @@ import {
 } from "../../../sql/tracker/tracker_import.ts";
 import { openTestDatabase } from "../../helpers/postgres/database.ts";
 
-test("insertImportLines() keeps every line as it is, and clearImportStage() drops them", async () => {
+test("insertImportLines() keeps every line unchanged, and clearImportStage() deletes the lines", async () => {
   await using db = await openTestDatabase();
   const lines = Array.from(
     { length: 2500 },

@@ -1,10 +1,10 @@
-/** A database on one machine knows nothing of Citus. */
+/** Tests that a database on a single server does not reference Citus. */
 import { expect, test } from "bun:test";
 import { migrate } from "../../../sql/migrate.ts";
 import { hasDistributedFunctions, openNodes } from "../../../sql/tracker/tracker_shards.ts";
 import { openTestDatabase } from "../../helpers/postgres/database.ts";
 
-test("no function, trigger or view of a database on one machine names Citus", async () => {
+test("does not mention Citus in any function, trigger or view of a single server", async () => {
   await using db = await openTestDatabase();
   await migrate(db.owner);
   const named = await db.owner`
@@ -16,7 +16,7 @@ test("no function, trigger or view of a database on one machine names Citus", as
   ).toBeNull();
 });
 
-test("processes of the release before find no shards, and statements that run during the upgrade go on", async () => {
+test("returns no shards to processes of the previous release, and keeps functions that run during the upgrade", async () => {
   await using db = await openTestDatabase();
   const { owner } = db;
   expect([...(await owner`select * from find_tracker_shards(gen_random_uuid())`)]).toEqual([]);

@@ -1,4 +1,4 @@
-/** Exports of a tracker whose tables have other names and types, behind views in TRACKER_SCHEMA. */
+/** Tests exports of a tracker whose tables have other names and types, through views in TRACKER_SCHEMA. */
 import { expect, test } from "bun:test";
 import { EXPORT_DATASET_NAMES } from "../../../shared/exports/datasets.ts";
 import { settleAsOf } from "../../../sql/exports/settle_as_of.ts";
@@ -13,7 +13,7 @@ import { openTestRunner } from "../../helpers/process/job_runner.ts";
 
 type Made = Awaited<ReturnType<typeof makeExportProject>>;
 
-/** The text of every export of a project, by path. */
+/** Returns the content of every export of a project, by export and format. */
 async function exportEverything(app: TestApp, made: Made): Promise<Record<string, unknown>> {
   const texts: Record<string, unknown> = {};
   for (const format of ["ndjson", "csv"] as const) {
@@ -37,7 +37,7 @@ async function exportEverything(app: TestApp, made: Made): Promise<Record<string
   return texts;
 }
 
-test("every export through views is the same as of plain tables with the same rows", async () => {
+test("exports the same files through views as from tables with the same rows", async () => {
   await using app = await openTestApp();
   const made = await makeExportProject(app);
   const expected = await exportEverything(app, made);
@@ -48,7 +48,7 @@ test("every export through views is the same as of plain tables with the same ro
   expect(await trackerIsTables(app.db.sql, FOREIGN_SCHEMA)).toBe(false);
 });
 
-test("CSV has no formula from a view whose words nothing checks", async () => {
+test("escapes formulas in CSV for words of a view, which no constraint checks", async () => {
   await using app = await openTestApp();
   const made = await makeExportProject(app);
   await moveToForeignTracker(app.db.owner);
@@ -69,7 +69,7 @@ test("CSV has no formula from a view whose words nothing checks", async () => {
   for (const word of ["=1+1", "@SUM(1)", "-2+3"]) expect(csv).toContain(`"'${word}"`);
 });
 
-test("an open transaction of a role that can only write what the views read holds back the cutoff", async () => {
+test("holds back the cutoff for an open transaction of a role that can write only the tables below the views", async () => {
   await using app = await openTestApp();
   await makeExportProject(app);
   await moveToForeignTracker(app.db.owner);
@@ -88,7 +88,7 @@ test("an open transaction of a role that can only write what the views read hold
   });
 });
 
-test("import and demo seed write nothing while TRACKER_SCHEMA names views", async () => {
+test("import and demo seed write nothing if TRACKER_SCHEMA is a schema of views", async () => {
   await using app = await openTestApp();
   for (const words of [
     ["demo", "seed"],

@@ -1,6 +1,6 @@
 /**
- * Times outside the years 1 to 9999: rejected by the tables, found by `tracker check`, validated by the next
- * migration.
+ * Tests times outside the years 1 to 9999. The tables reject them, `tracker check` finds them, and the next migration
+ * validates the checks.
  */
 import { expect, test } from "bun:test";
 import { EXPORT_DATASETS, NO_FILTERS, toVisibility } from "../../../shared/exports/datasets.ts";
@@ -27,7 +27,7 @@ const COLUMNS = Object.values(EXPORT_DATASETS).flatMap(({ table, columns }) =>
   columns.filter(({ type }) => type === "timestamp").map(({ column }) => ({ table, column })),
 );
 
-test("every time of the tracker tables is in the years 1 to 9999", async () => {
+test("accepts only times in the years 1 to 9999 in the tracker tables", async () => {
   await using db = await openTestDatabase();
   await makeExportProject({ make: createFactory(db.sql) });
   const accepted: string[] = [];
@@ -47,7 +47,7 @@ test("every time of the tracker tables is in the years 1 to 9999", async () => {
   );
 });
 
-test("an export reads no row to find wrong times where the checks are validated", async () => {
+test("reads no rows to find wrong times if the check constraints are validated", async () => {
   await using db = await openTestDatabase();
   const { project } = await makeExportProject({ make: createFactory(db.sql) });
   const signal = new AbortController().signal;
@@ -75,7 +75,7 @@ test("an export reads no row to find wrong times where the checks are validated"
   await snapshot.close();
 });
 
-test("a connection that has asked before notices a table without checks in the place of another", async () => {
+test("detects on an open connection that a table was replaced by a table without checks", async () => {
   await using db = await openTestDatabase();
   const { project } = await makeExportProject({ make: createFactory(db.sql) });
   const selection = {
@@ -87,7 +87,7 @@ test("a connection that has asked before notices a table without checks in the p
   };
   const pool = db.openPool({ applicationName: "test", max: 1 });
   const ask = () => pool.begin("read only", (tx) => requireRightTimes(tx, selection));
-  // From the sixth time on, the server keeps the plan.
+  // From the sixth execution on, the server keeps the plan.
   for (let time = 0; time < 7; time += 1) await ask();
   await db.owner.begin(async (tx) => {
     await tx`alter table issues rename to former_issues`;
@@ -99,7 +99,7 @@ test("a connection that has asked before notices a table without checks in the p
   await expect(ask()).rejects.toThrow(WrongTimeError);
 });
 
-/** An issue resolved before Christ, as a table older than its checks may have it. */
+/** Makes an issue that was resolved before Christ, which a table older than its checks may contain. */
 async function makeOldTime(db: TestDatabase): Promise<string> {
   const { ids } = await makeExportProject({ make: createFactory(db.sql) });
   const id = ids["open issue"] ?? "";
@@ -114,7 +114,7 @@ async function makeOldTime(db: TestDatabase): Promise<string> {
   return id;
 }
 
-test("rows that are older than the checks are named, and the checks validated once they are corrected", async () => {
+test("reports rows that are older than the checks, and validates the checks once the rows are corrected", async () => {
   await using db = await openTestDatabase();
   const id = await makeOldTime(db);
   const notices: string[] = [];
@@ -137,7 +137,7 @@ test("rows that are older than the checks are named, and the checks validated on
     `issues.resolved_at: row ${id} has 0044-03-15 00:00:00+00 BC, outside the years 1 to 9999`,
   );
   expect(others).toEqual([expect.stringMatching(/^issues: its checks of times are not validated/)]);
-  // The printed query finds it.
+  // The printed query finds the row.
   const [, query = ""] = /Find all: (.*)$/.exec(found) ?? [];
   expect(await db.sql.unsafe(query)).toMatchObject([{ id }]);
 
@@ -148,7 +148,7 @@ test("rows that are older than the checks are named, and the checks validated on
   expect((await runCommand(db.url, ["tracker", "check"])).exitCode).toBe(0);
 });
 
-test("tracker check names wrong times of another tracker, whose tables have no checks", async () => {
+test("tracker check reports wrong times of another tracker, whose tables have no checks", async () => {
   await using db = await openTestDatabase();
   await makeExportProject({ make: createFactory(db.sql) });
   await moveToForeignTracker(db.owner);

@@ -1,4 +1,4 @@
-/** When a webhook gets its next request, and when one that fails is disabled. */
+/** Tests when a webhook gets its next request, and when a failing webhook is disabled. */
 import { expect, test } from "bun:test";
 import { settleEvents } from "../../../sql/events/event_feed.ts";
 import { insertExportEvent } from "../../../sql/events/events.ts";
@@ -8,7 +8,7 @@ import { openTestApp } from "../../helpers/http/app.ts";
 import { openWebhookReceiver } from "../../helpers/network/webhook_receiver.ts";
 import { createWebhook } from "../../helpers/network/webhooks.ts";
 
-test("three days of failures count from the last change of the address on", async () => {
+test("counts three days of failures from the last change of the URL", async () => {
   await using app = await openTestApp({ config: { webhookAllowedNetworks: "127.0.0.0/8" } });
   const owner = await app.make.person({ role: "owner" });
   await using receiver = await openWebhookReceiver();
@@ -32,7 +32,7 @@ test("three days of failures count from the last change of the address on", asyn
 });
 
 test.each([null, "the receiver responded with 503"])(
-  "new events are delivered at once after an attempt without a pause, even if the database's clock goes back: %j",
+  "delivers new events at once after an attempt without a pause, even if the database's clock is set back: %j",
   async (error) => {
     await using app = await openTestApp({ config: { webhookAllowedNetworks: "127.0.0.0/8" } });
     const { sql } = app.db;

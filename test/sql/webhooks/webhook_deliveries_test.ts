@@ -11,7 +11,7 @@ import { openTestApp } from "../../helpers/http/app.ts";
 import type { ListedDelivery } from "../../helpers/network/webhooks.ts";
 import { callWebhooks, dataOf, WEBHOOK_BODY } from "../../helpers/webhooks/call_webhooks.ts";
 
-/** A webhook whose receiver fails or works as the test says. */
+/** Opens an app with a webhook. The test decides whether an attempt fails or succeeds. */
 async function openWebhook() {
   const app = await openTestApp();
   const { sql } = app.db;
@@ -38,7 +38,7 @@ async function openWebhook() {
       await insertExportEvent(sql, { id: crypto.randomUUID(), orgId: owner.org.id, status: "ready" });
       while (await settleEvents(sql));
       await queueDeliveries(sql);
-      // Times are rounded to milliseconds, sometimes up: within the same millisecond, the delivery is not yet due.
+      // Times are rounded to milliseconds, sometimes up. Within the same millisecond, the delivery may not yet be due.
       await sql`select pg_sleep(0.001)`;
     },
     sendTest: async (): Promise<string> =>
@@ -49,12 +49,12 @@ async function openWebhook() {
       const id = delivery?.id ?? "";
       await sql.begin((tx) => noteAttempt(tx, { id, webhookId, responseStatus: null, error }));
     },
-    /** Makes the next failure of the pending deliveries one of many: their next attempt is about an hour later. */
+    /** Sets up many earlier failures, so that the next attempt after another failure is about an hour later. */
     haveFailed: async (failuresInRow: number): Promise<void> => {
       await sql`update webhook_deliveries set attempts = 20, first_attempt_at = now() where status = 'pending'`;
       await sql`update webhooks set failures = ${failuresInRow - 1}`;
     },
-    /** Seconds until the next request, in steps of ten; null if nothing is pending. */
+    /** Returns the seconds until the next request, rounded to tens; null if nothing is pending. */
     dueIn: async (): Promise<number | null> => {
       const [row] = await sql<[{ seconds: number | null }]>`
         select round(extract(epoch from due_at - clock_timestamp())::numeric, -1)::float8 as seconds from webhooks`;
@@ -64,7 +64,7 @@ async function openWebhook() {
   };
 }
 
-/** The same, with one delivery whose next attempt is about an hour away. */
+/** Opens an app with a webhook and one delivery whose next attempt is about an hour later. */
 async function openFailing({ failuresInRow }: { failuresInRow: number }) {
   const hook = await openWebhook();
   await hook.addEvent();
@@ -75,7 +75,7 @@ async function openFailing({ failuresInRow }: { failuresInRow: number }) {
   return { ...hook, failed };
 }
 
-test("an event is delivered at once while another one waits for its next attempt, if the receiver works", async () => {
+test("delivers an event at once while another delivery waits for its next attempt, if the receiver works", async () => {
   await using hook = await openFailing({ failuresInRow: 1 });
   await hook.addEvent();
   const claimed = await hook.claim();
@@ -86,13 +86,13 @@ test("an event is delivered at once while another one waits for its next attempt
   expect((await hook.claim())?.attempts).toBe(0);
 });
 
-test("an event waits for the pause of a failing webhook, and not for the next attempt of another delivery", async () => {
+test("delays an event by the pause of a failing webhook, not until the next attempt of another delivery", async () => {
   await using hook = await openFailing({ failuresInRow: 20 });
   await hook.addEvent();
   expect(await hook.dueIn()).toBe(300);
 });
 
-test("an event that is queued during a request waits for its end", async () => {
+test("delays an event that is queued during a request until the request ends", async () => {
   await using hook = await openWebhook();
   await hook.addEvent();
   const claimed = await hook.claim();
@@ -105,7 +105,7 @@ test("an event that is queued during a request waits for its end", async () => {
   expect(await hook.dueIn()).toBe(0);
 });
 
-test("a test event goes first and at once, whatever has failed or waits", async () => {
+test("delivers a test event first and at once, regardless of failed and waiting deliveries", async () => {
   await using hook = await openFailing({ failuresInRow: 20 });
   await hook.addEvent();
   const id = await hook.sendTest();
@@ -113,7 +113,7 @@ test("a test event goes first and at once, whatever has failed or waits", async 
 });
 
 test.each([{ url: "https://example.com/other" }, { enabled: true }])(
-  "PATCH with %j makes what is pending due",
+  "PATCH with %j makes pending deliveries due",
   async (body) => {
     await using hook = await openFailing({ failuresInRow: 20 });
     expect((await hook.change({ types: ["export.ready", "model.added"] })).status).toBe(200);
@@ -122,19 +122,19 @@ test.each([{ url: "https://example.com/other" }, { enabled: true }])(
     const claimed = await hook.claim();
     expect(claimed?.id).toBe(hook.failed?.id ?? "");
     await hook.note("failed", claimed);
-    // One failure is no reason for a pause.
+    // A single failure causes no pause.
     await hook.addEvent();
     expect(await hook.dueIn()).toBe(0);
   },
 );
 
-test("PATCH of a webhook for which nothing is pending makes nothing due", async () => {
+test("PATCH of a webhook without pending deliveries makes nothing due", async () => {
   await using hook = await openWebhook();
   await hook.change({ url: "https://example.com/other" });
   expect(await hook.dueIn()).toBeNull();
 });
 
-test("the list has a failed delivery although hundreds of newer ones wait", async () => {
+test("lists a failed delivery even if hundreds of newer deliveries wait", async () => {
   await using hook = await openFailing({ failuresInRow: 1 });
   await hook.addWaiting(150);
   const listed = await hook.list();
@@ -144,7 +144,7 @@ test("the list has a failed delivery although hundreds of newer ones wait", asyn
   expect(attempts).toEqual([...Array(99).fill(0), 21]);
 });
 
-test("the delivery that was given up is kept and listed, and the webhook works at once when it is enabled", async () => {
+test("keeps and lists the delivery that disabled the webhook, and delivers at once after the webhook is enabled", async () => {
   await using hook = await openFailing({ failuresInRow: 1 });
   await hook.addWaiting(150);
   await hook.app.db.sql`
@@ -170,7 +170,7 @@ test.each([
   { attempts: 9, failures: 0, isEnabled: false },
   { attempts: 1, failures: 9, isEnabled: false },
 ])(
-  "three days after the first of $attempts attempts, a failure after $failures of the webhook: enabled $isEnabled",
+  "sets enabled to $isEnabled after three days, $attempts attempts of the delivery and $failures failures of the webhook",
   async ({ attempts, failures, isEnabled }) => {
     await using hook = await openWebhook();
     await hook.addEvent();
@@ -182,7 +182,7 @@ test.each([
   },
 );
 
-/** Two organizations that one user created, and one of somebody else. `addDue` adds webhooks with a due delivery. */
+/** Creates two organizations of one user, and one of another user. `addDue` adds webhooks with a due delivery. */
 async function openThreeOrgs() {
   const app = await openTestApp();
   const { sql } = app.db;
@@ -207,7 +207,7 @@ async function openThreeOrgs() {
   };
 }
 
-test("organizations that one user created take turns, even while requests are open", async () => {
+test("takes turns between organizations of the same user, even while requests are open", async () => {
   await using place = await openThreeOrgs();
   const { first, second, addDue, claim } = place;
   await addDue(first, 4, 1000);
@@ -216,7 +216,7 @@ test("organizations that one user created take turns, even while requests are op
   expect(claimed.map((delivery) => delivery?.orgId)).toEqual([first, second, first, second]);
 });
 
-test("a user whose requests are open goes behind another one, in all organizations that the user created", async () => {
+test("ranks all organizations of a user with open requests behind those of another user", async () => {
   await using place = await openThreeOrgs();
   const { sql, first, second, other, addDue, claim } = place;
   await addDue(first, 4, 1000);

@@ -1,4 +1,4 @@
-/** Requests whose key, session or user ended after they were let in, while they waited for a lock. */
+/** Tests requests whose key, session or user was revoked after authentication, while the request waited for a lock. */
 import { expect, test } from "bun:test";
 import { insertAuditEntry } from "../../../../sql/accounts/audit_log.ts";
 import type { Sql } from "../../../../sql/connection/pool.ts";
@@ -22,7 +22,7 @@ const ENDS: Readonly<Record<string, (tx: Sql) => Promise<unknown>>> = {
 };
 
 for (const [why, end] of Object.entries(ENDS)) {
-  test(`a publication that waited for its version is refused if ${why} meanwhile`, async () => {
+  test(`rejects a publication that waited for its version if ${why} meanwhile`, async () => {
     await using api = await openTestApp();
     const person = await api.make.person();
     await createAgent(api, person, { name: "reviewer" });
@@ -41,7 +41,7 @@ for (const [why, end] of Object.entries(ENDS)) {
   });
 }
 
-test("a publication is refused too if it waited for the search for cycles, its last lock", async () => {
+test("rejects a publication that waited for the cycle search, its last lock", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   await publishAgent(api, person, { name: "helper" });
@@ -59,7 +59,7 @@ test("a publication is refused too if it waited for the search for cycles, its l
   expect(row).toEqual({ status: "draft" });
 });
 
-test("an execution is not recorded either, though its commit is sent before the lock is held", async () => {
+test("does not record an execution, although its commit is sent before the lock is acquired", async () => {
   await using api = await openTestApp();
   const admin = await makePlatformAdmin(api);
   await publishAgent(api, await api.make.person(), { name: "open", visibility: "public" });
@@ -76,7 +76,7 @@ test("an execution is not recorded either, though its commit is sent before the 
   expect(await countActions(api, "execution.record")).toBe(0);
 });
 
-test("a session that a password change has ended cannot add a second factor, which would lock out its user", async () => {
+test("prevents a session revoked by a password change from adding a second factor, which would lock out the user", async () => {
   const clock = new Clock();
   await using api = await openTestApp({ now: clock.now });
   const account = await makeAccount(api);
@@ -100,7 +100,7 @@ test("a session that a password change has ended cannot add a second factor, whi
   expect(await api.db.sql`select from second_factors`).toHaveLength(0);
 });
 
-test("the note of a refused request is kept, even if its key has ended by then", async () => {
+test("keeps the audit entry of a rejected request even if its key has been revoked", async () => {
   await using db = await openTestDatabase();
   const entry = {
     actorType: "user",
@@ -114,7 +114,7 @@ test("the note of a refused request is kept, even if its key has ended by then",
   expect([...rows]).toEqual([{ action: "request.refuse" }]);
 });
 
-test("what a change itself revokes does not refuse it: a session signs out", async () => {
+test("accepts a request that revokes its own session by signing out", async () => {
   await using api = await openTestApp();
   const { sessionToken: key } = await signIn(api, await makeAccount(api));
   expect((await api.request("/api/v1/auth/logout", { method: "POST", key })).status).toBe(204);

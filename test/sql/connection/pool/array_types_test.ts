@@ -1,21 +1,21 @@
-/** The arrays that a pool knows: those of PostgreSQL, without asking for them. */
+/** Tests that a pool knows PostgreSQL's array types without querying them. */
 import { expect, test } from "bun:test";
 import { openTestDatabase } from "../../../helpers/postgres/database.ts";
 
-test("a new connection sends only the statement that it was opened for", async () => {
+test("sends only the first query's statement on a new connection", async () => {
   await using db = await openTestDatabase();
   const pool = db.openPool({ applicationName: "test", max: 2 });
   const sent: string[] = [];
   pool.options.debug = (_connection, text) => sent.push(text);
   await pool`select 1`;
-  // This runs on a second connection, opened for it.
+  // The second reservation opens a new connection.
   const held = await Promise.all([pool.reserve(), pool.reserve()]);
   await held[1]`select 2`;
   for (const connection of held) connection.release();
   expect(sent).toEqual(["select 1", "select 2"]);
 });
 
-test("the element and the array of each type are those of the server", async () => {
+test("maps each element type to the server's array type", async () => {
   await using db = await openTestDatabase();
   const { array_types: known } = db.sql.options as unknown as { array_types: Record<string, number> };
   const elements = Object.keys(known).map(Number);
@@ -35,7 +35,7 @@ test.each<[type: string, values: unknown[]]>([
   ["regclass", ["pg_class"]],
   ["name", ["pg_class"]],
   ["boolean", [true, false]],
-])("an array of %s comes back as it was sent", async (type, values) => {
+])("reads an array of %s as it was sent", async (type, values) => {
   await using db = await openTestDatabase();
   const text = `{${values.map((value) => JSON.stringify(String(value))).join(",")}}`;
   const [row] = await db.sql.unsafe<[{ found: unknown[] }]>(`select $1::text::${type}[] as found`, [text]);

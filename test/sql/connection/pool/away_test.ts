@@ -3,9 +3,9 @@ import net from "node:net";
 import { withTimeout } from "../../../../shared/process/with_timeout.ts";
 import { isConnectionError, openPool } from "../../../../sql/connection/pool.ts";
 
-/** The number of waiting queries, many more than there are connections. */
+/** Number of waiting queries, far more than there are connections. */
 const WAITING = 200;
-/** A message of PostgreSQL's protocol. */
+/** Encodes a message of PostgreSQL's protocol. */
 function message(kind: string, body: Buffer): Buffer {
   const head = Buffer.alloc(5);
   head.write(kind);
@@ -21,7 +21,7 @@ interface FakeServer {
   close(): void;
 }
 
-/** Listens, and passes each connection to `serve` with its number, from 1, after the client's startup message. */
+/** Starts a server that passes each connection and its number, from 1, to `serve` after the client's startup message. */
 async function openFakeServer(serve: (socket: net.Socket, connection: number) => void): Promise<FakeServer> {
   let connections = 0;
   const server = net.createServer((socket) => {
@@ -39,7 +39,7 @@ async function openFakeServer(serve: (socket: net.Socket, connection: number) =>
   };
 }
 
-test("all waiting queries fail when one attempt to connect has failed", async () => {
+test("fails all waiting queries after one failed attempt to connect", async () => {
   let tries = 0;
   const server = await openFakeServer((socket) => {
     tries += 1;
@@ -50,13 +50,13 @@ test("all waiting queries fail when one attempt to connect has failed", async ()
   expect(ends.filter((end) => end.status === "rejected" && isConnectionError(end.reason))).toHaveLength(
     WAITING,
   );
-  // One per connection, and one that had started meanwhile.
+  // Each connection makes one attempt, and may start another before the first failure is reported.
   expect(tries).toBeLessThanOrEqual(4);
   await sql.end({ timeout: 1 });
   server.close();
 });
 
-/** A server that crashes during the first query of its first connection and never finishes recovery. */
+/** Starts a server that crashes during the first query of its first connection and never finishes recovery. */
 function openCrashingServer(): Promise<FakeServer> {
   return openFakeServer((socket, connection) => {
     if (connection > 1) {
@@ -68,8 +68,8 @@ function openCrashingServer(): Promise<FakeServer> {
   });
 }
 
-// The driver first asks a new connection for array types, and would not report that this failed.
-test("a database that crashes under a new connection ends the query that waits for it, and not the process", async () => {
+// By default, the driver first queries the array types on a new connection, and would not report the failure of that query.
+test("rejects the waiting query, without ending the process, if the database crashes under a new connection", async () => {
   const server = await openCrashingServer();
   const sql = openPool(server.url, { applicationName: "test", max: 1 });
   const ask = () => sql`select 1`.catch((thrown: { code?: string }) => thrown.code);
@@ -78,7 +78,7 @@ test("a database that crashes under a new connection ends the query that waits f
   server.close();
 });
 
-/** The response to a statement without rows; `state` says whether a transaction is open. */
+/** Encodes the response to a statement without rows. `state` is the transaction status: I for idle, T for open. */
 function done(command: string, state: "I" | "T"): Buffer {
   return Buffer.concat([
     ...["1", "n", "2"].map((kind) => message(kind, Buffer.alloc(0))),
@@ -88,8 +88,8 @@ function done(command: string, state: "I" | "T"): Buffer {
 }
 
 /**
- * A server that returns no rows for any statement. On its first connection, a transaction begins and the next
- * statement resets the connection. Statements are added to `statements`.
+ * Starts a server that returns no rows for any statement and adds each statement to `statements`. It resets the first
+ * connection at the statement after `begin`.
  */
 function openResettingServer(statements: string[]): Promise<FakeServer> {
   return openFakeServer((socket, connection) => {
@@ -103,7 +103,7 @@ function openResettingServer(statements: string[]): Promise<FakeServer> {
   });
 }
 
-test("a transaction whose connection is lost sends nothing through the next one, which works", async () => {
+test("sends nothing of a transaction that lost its connection over the next connection, which works", async () => {
   const statements: string[] = [];
   const server = await openResettingServer(statements);
   const sql = openPool(server.url, { applicationName: "test", max: 1 });
@@ -111,7 +111,7 @@ test("a transaction whose connection is lost sends nothing through the next one,
   const late: unknown[] = [];
   const transaction = sql.begin(async (tx) => {
     const lost = await tx`select 'lost'`.catch((error: unknown) => error);
-    // Like code that waits for something else meanwhile.
+    // Simulates code that awaits another operation before its next statement.
     await gone.promise;
     late.push(await tx`select 'late'`.catch((error: { code?: string }) => error.code));
     throw lost;
@@ -133,7 +133,7 @@ test("a transaction whose connection is lost sends nothing through the next one,
   server.close();
 });
 
-test("a reserved connection that has died rejects its queries", async () => {
+test("rejects the queries of a reserved connection that was lost", async () => {
   const server = await openResettingServer([]);
   const sql = openPool(server.url, { applicationName: "test", max: 1 });
   const connection = await sql.reserve();
@@ -146,7 +146,7 @@ test("a reserved connection that has died rejects its queries", async () => {
   server.close();
 });
 
-test("a query whose server ends throws the server's reason, and the next connection forgets it", async () => {
+test("throws the server's error if the server closes the connection, and not for queries on the next connection", async () => {
   const server = await openFakeServer((socket, connection) => {
     socket.write(LET_IN);
     socket.on("data", () =>
@@ -160,7 +160,7 @@ test("a query whose server ends throws the server's reason, and the next connect
   server.close();
 });
 
-test("the first available host is used", async () => {
+test("uses the first available host", async () => {
   const server = await openResettingServer([]);
   const url = server.url.replace("127.0.0.1", "127.0.0.2,127.0.0.1");
   const sql = openPool(url, { applicationName: "test", max: 1 });
@@ -169,7 +169,7 @@ test("the first available host is used", async () => {
   server.close();
 });
 
-test("a query fails at once if all hosts are unavailable", async () => {
+test("fails a query at once if all hosts are unavailable", async () => {
   const server = await openResettingServer([]);
   const hosts = "127.0.0.2,127.0.0.3,127.0.0.1";
   const sql = openPool(server.url.replace("127.0.0.1", hosts), { applicationName: "test", max: 1 });

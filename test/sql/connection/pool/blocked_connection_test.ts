@@ -1,9 +1,9 @@
-/** A connection whose statement waits, beside others of its pool that work. */
+/** Tests a pool with one connection whose statement is blocked. */
 import { expect, test } from "bun:test";
 import { openPool } from "../../../../sql/connection/pool.ts";
 import { openTestDatabase } from "../../../helpers/postgres/database.ts";
 
-test("no query waits behind a blocked statement while another connection works", async () => {
+test("queues no query behind a blocked statement while another connection is available", async () => {
   await using db = await openTestDatabase();
   const sql = openPool(db.url, { applicationName: "test", max: 2 });
   const release = Promise.withResolvers<void>();
@@ -14,7 +14,7 @@ test("no query waits behind a blocked statement while another connection works",
     await release.promise;
   });
   await held.promise;
-  // Both connections are open, so none is opened for a query.
+  // Opens both connections, so that no query opens another.
   await Promise.all([sql`select 1`, sql`select 1`]);
   let isBlocked = true;
   const blocked = sql`select from users`.then(() => (isBlocked = false));

@@ -1,9 +1,9 @@
-/** What a query that fails leaves behind on its connection. */
+/** Tests the state of a connection after a failed query. */
 import { expect, test } from "bun:test";
 import { openPool } from "../../../../sql/connection/pool.ts";
 import { openTestDatabase } from "../../../helpers/postgres/database.ts";
 
-test("a query returns its own rows after another one failed in the middle of its rows", async () => {
+test("returns a query's own rows after the previous query failed partway through its rows", async () => {
   await using db = await openTestDatabase();
   const sql = openPool(db.url, { applicationName: "test", max: 1 });
   const failing = sql`select 6 / (4 - n) as x from generate_series(1, 5) as n`;

@@ -1,4 +1,4 @@
-/** Connections that break during any statement. */
+/** Tests connections that break during any statement. */
 import { expect, test } from "bun:test";
 import { isConnectionError, openPool, type Pool, sendCommit } from "../../../../sql/connection/pool.ts";
 import { openSlowProxy } from "../../../helpers/network/slow_proxy.ts";
@@ -8,7 +8,7 @@ import { waitFor } from "../../../helpers/wait_for.ts";
 
 const CLIENTS = 12;
 const RESETS = 40;
-/** The responses between two resets. */
+/** Number of responses between two resets. */
 const RESPONSES = 5;
 
 interface Tally {
@@ -19,7 +19,7 @@ interface Tally {
   errors: unknown[];
 }
 
-/** Selects a number and records whether the same number comes back. */
+/** Selects a number and records whether the response contains it. */
 async function ask(sql: Pick<Pool, "unsafe">, tally: Tally, number: number): Promise<void> {
   const [row] = await sql.unsafe<{ number: number }[]>("select $1::int as number", [number]).execute();
   if (row?.number === number) tally.responses += 1;
@@ -46,8 +46,8 @@ async function askOn(pool: Pool, { tally, stop }: { tally: Tally; stop: AbortSig
 }
 
 /**
- * A timeout is no such error: it needs a connection that starts with bytes of the one before, which no server
- * answers.
+ * Returns whether the error is a lost connection. A connect timeout does not count. It happens only if a new connection
+ * starts with bytes of the previous connection, to which no server responds.
  */
 function isLost(error: unknown): boolean {
   return (
@@ -56,7 +56,7 @@ function isLost(error: unknown): boolean {
   );
 }
 
-test("when connections die at random, each query gets its own result or an error", async () => {
+test("returns each query's own result or an error while connections break at random", async () => {
   await using db = await openTestDatabase();
   await using proxy = await openSlowProxy(db.url);
   const url = new URL(db.url);

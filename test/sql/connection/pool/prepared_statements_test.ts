@@ -1,9 +1,9 @@
-/** How many prepared statements a connection keeps. */
+/** Tests the number of prepared statements that a connection keeps. */
 import { expect, test } from "bun:test";
 import { MAX_STATEMENTS, type Sql } from "../../../../sql/connection/pool.ts";
 import { openTestDatabase } from "../../../helpers/postgres/database.ts";
 
-/** Runs a statement that no other number has. */
+/** Runs a statement whose text is unique to `number`. */
 async function addTo(sql: Sql, number: number): Promise<number> {
   const [row] = await sql.unsafe<[{ sum: number }]>(`select $1::int + ${number} as sum`, [1], {
     prepare: true,
@@ -11,7 +11,7 @@ async function addTo(sql: Sql, number: number): Promise<number> {
   return row.sum;
 }
 
-/** Returns the texts of the connection's prepared statements, without the one that reads them. */
+/** Returns the texts of the connection's prepared statements, except the statement of this query. */
 async function listPrepared(sql: Sql): Promise<string[]> {
   const rows = await sql.unsafe<{ statement: string }[]>(
     "select statement from pg_prepared_statements order by prepare_time",
@@ -19,7 +19,7 @@ async function listPrepared(sql: Sql): Promise<string[]> {
   return rows.map(({ statement }) => statement);
 }
 
-test("a connection keeps the statements that were used last, and forgets others", async () => {
+test("keeps the most recently used statements of a connection, and deallocates others", async () => {
   await using db = await openTestDatabase();
   const sql = db.openPool({ applicationName: "test", max: 1 });
   const often = "select $1::int + 0 as sum";
@@ -32,7 +32,7 @@ test("a connection keeps the statements that were used last, and forgets others"
   expect(await addTo(sql, 1)).toBe(2);
 });
 
-test("statements are forgotten among others that are sent at once, fail, or are read in parts", async () => {
+test("deallocates statements among concurrent, failing and partially read statements", async () => {
   await using db = await openTestDatabase();
   const sql = db.openPool({ applicationName: "test", max: 1 });
   const numbers = Array.from({ length: 2 * MAX_STATEMENTS }, (_, number) => number);

@@ -1,11 +1,11 @@
-/** Read-only transactions that are sent without waiting for responses. */
+/** Tests read-only transactions that are sent without waiting for responses. */
 import { expect, test } from "bun:test";
 import { openPool, sendCommit, type Transaction } from "../../../../sql/connection/pool.ts";
 import { openSlowProxy } from "../../../helpers/network/slow_proxy.ts";
 import { openTestDatabase } from "../../../helpers/postgres/database.ts";
 import { waitFor } from "../../../helpers/wait_for.ts";
 
-/** Sends a statement and the commit at once. */
+/** Sends a statement and the commit together. */
 async function readOnce(tx: Transaction): Promise<string | null> {
   const rows = tx<
     [{ value: string | null }]
@@ -15,7 +15,7 @@ async function readOnce(tx: Transaction): Promise<string | null> {
   return row.value;
 }
 
-test("begin, the statement and the commit reach the server before its first response", async () => {
+test("sends begin, the statement and the commit before the server's first response", async () => {
   await using db = await openTestDatabase();
   await using proxy = await openSlowProxy(db.url);
   const url = new URL(db.url);
@@ -34,7 +34,7 @@ test("begin, the statement and the commit reach the server before its first resp
   await sql.end({ timeout: 1 });
 });
 
-test("queries of others run before or after the transaction, on one connection", async () => {
+test("runs other queries on the connection before or after the transaction, not within it", async () => {
   await using db = await openTestDatabase();
   const sql = openPool(db.url, { applicationName: "test", max: 1 });
   const ask = async () => {
@@ -53,7 +53,7 @@ test("queries of others run before or after the transaction, on one connection",
   await sql.end();
 });
 
-test("a statement that fails before the commit rejects, and leaves no transaction behind", async () => {
+test("rejects a statement that fails before the commit, and leaves no transaction open", async () => {
   await using db = await openTestDatabase();
   const sql = openPool(db.url, { applicationName: "test", max: 1 });
   const read = sql.begin("read only", async (tx) => {
@@ -67,7 +67,7 @@ test("a statement that fails before the commit rejects, and leaves no transactio
   await sql.end();
 });
 
-test("a statement after the commit is rejected", async () => {
+test("rejects a statement after the commit", async () => {
   await using db = await openTestDatabase();
   const sql = openPool(db.url, { applicationName: "test", max: 1 });
   const late = sql.begin("read only", async (tx) => {
@@ -79,7 +79,7 @@ test("a statement after the commit is rejected", async () => {
   await sql.end();
 });
 
-test("if begin fails, the transaction rejects with its error, whatever was sent behind it", async () => {
+test("rejects the transaction with the error of begin, regardless of the statements sent after it", async () => {
   await using db = await openTestDatabase();
   const breakBegin = (chunk: Buffer) =>
     Buffer.from(chunk.toString("latin1").replace("begin read only", "begun read only"), "latin1");
@@ -90,7 +90,7 @@ test("if begin fails, the transaction rejects with its error, whatever was sent 
   const sent = sql.begin("read only", readOnce);
   expect(await sent.catch((error: unknown) => error)).toMatchObject({ code: "42601" });
   const queued = sql.begin("read only", (tx) => {
-    // The driver holds the second statement back until it knows the parameters of the first.
+    // The driver delays the second statement until it knows the parameters of the first.
     return Promise.all([tx`select ${1}::int as one`.execute(), tx`select 2 as two`.execute()]);
   });
   expect(await queued.catch((error: unknown) => error)).toMatchObject({ code: "42601" });

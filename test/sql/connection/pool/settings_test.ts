@@ -1,10 +1,10 @@
-/** The settings of sessions. */
+/** Tests the settings of sessions. */
 import { expect, test } from "bun:test";
 import { openPool } from "../../../../sql/connection/pool.ts";
 import { openTestApp } from "../../../helpers/http/app.ts";
 import { openTestDatabase } from "../../../helpers/postgres/database.ts";
 
-test("sessions of requests and exports do not compile statements", async () => {
+test("disables JIT compilation in sessions of requests and exports", async () => {
   await using app = await openTestApp();
   for (const sql of [app.deps.sql, app.deps.exportSql]) {
     const [row] = await sql`show jit`;
@@ -12,7 +12,7 @@ test("sessions of requests and exports do not compile statements", async () => {
   }
 });
 
-test("settings of the database change neither the digits of numbers nor bytes", async () => {
+test("returns the same digits and bytes whatever the settings of the database", async () => {
   await using db = await openTestDatabase();
   const name = new URL(db.url).pathname.slice(1);
   await db.admin.unsafe(`alter database ${name} set extra_float_digits = 0`);
@@ -27,7 +27,7 @@ test("settings of the database change neither the digits of numbers nor bytes", 
         from (select 0.1::float8 + 0.2 as score) as r`;
       expect(row.shown).toBe("escape");
       expect([...row.bytes]).toEqual([...bytes]);
-      // Behind a pooler, the session keeps the database's setting. Exports do not pass it.
+      // Behind a pooler, the session keeps the database's setting. Exports bypass the pooler.
       if (!isPooled) expect(row.line).toBe('{"score":0.30000000000000004}');
     } finally {
       await sql.end();

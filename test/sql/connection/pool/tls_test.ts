@@ -1,4 +1,4 @@
-/** What each `sslmode` encrypts and verifies, with a real server and with servers that misbehave. */
+/** Tests how each `sslmode` encrypts and verifies connections, with a real server and with servers that misbehave. */
 import { expect, test } from "bun:test";
 import { createServer, type Socket } from "node:net";
 import { openPool } from "../../../../sql/connection/pool.ts";
@@ -20,7 +20,7 @@ async function connect(url: string, query = ""): Promise<unknown> {
   }
 }
 
-test("each sslmode encrypts and verifies what libpq does", async () => {
+test("encrypts and verifies like libpq with each sslmode", async () => {
   await using server = await openTlsServer();
   const { url } = server;
   const ca = `&sslrootcert=${server.authority}`;
@@ -86,7 +86,7 @@ async function openImpostor(reply: string) {
   };
 }
 
-test("an attacker who strips TLS receives nothing if sslmode requires it", async () => {
+test("sends nothing to an attacker who strips TLS if sslmode requires TLS", async () => {
   for (const mode of ["require", "verify-full"]) {
     using impostor = await openImpostor("N");
     expect(await connect(impostor.url, `?sslmode=${mode}`)).toBe("TLS_NOT_SUPPORTED");
@@ -94,7 +94,7 @@ test("an attacker who strips TLS receives nothing if sslmode requires it", async
   }
 });
 
-test("a connection that breaks during the handshake is a connection error, and is not repeated in clear text", async () => {
+test("reports a connection that breaks during the handshake as a connection error, without retrying in clear text", async () => {
   using closing = await openImpostor("");
   expect(await connect(closing.url, "?sslmode=require")).toBe("CONNECTION_CLOSED");
   using broken = await openImpostor("S");

@@ -9,7 +9,7 @@ import { createTestDatabase, type TestDatabase } from "../../../helpers/postgres
 import { createFactory } from "../../../helpers/postgres/factory.ts";
 import { waitFor } from "../../../helpers/wait_for.ts";
 
-/** More than the search ranks. */
+/** More matches than the search ranks. */
 const MANY = 1800;
 
 const ALL: DefinitionListQuery = {
@@ -23,7 +23,7 @@ const ALL: DefinitionListQuery = {
   offset: 0,
 };
 
-test("every page of many matches continues the one before it, in every order, the best first", async () => {
+test("returns consecutive pages of many matches in every order, with the best matches first", async () => {
   await using db = await createTestDatabase();
   await using lists = openLists(db);
   const { sql } = db;
@@ -68,7 +68,7 @@ async function naiveOrder(
   return sortBy === null ? [...best, ...ids.slice(best.length).reverse()] : ids.reverse();
 }
 
-test("drafts of a stranger are not read by a search, and leave no words behind", async () => {
+test("reads no drafts of other organizations in a search, and keeps no words of deleted drafts", async () => {
   await using db = await createTestDatabase();
   await using lists = openLists(db);
   const { sql } = db;
@@ -88,7 +88,7 @@ test("drafts of a stranger are not read by a search, and leave no words behind",
       description: words.join(" "),
     });
   }
-  // A vacuum leaves what another session still sees, such as an analyze by the server.
+  // A vacuum keeps rows that another session still sees, such as an autoanalyze of the server.
   await waitFor(async () => {
     await db.owner`vacuum (analyze) definition_listings`;
     return (await readBlocks(lists.listSql, searches)) <= before;
@@ -103,11 +103,11 @@ test("drafts of a stranger are not read by a search, and leave no words behind",
   expect(left).toEqual({ count: 0 });
 });
 
-test("a member of an organization with many versions reaches a page far down", async () => {
+test("returns a page with a large offset to a member of an organization with many versions", async () => {
   await using db = await createTestDatabase();
   const make = createFactory(db.sql);
   const [member, stranger] = [await make.person(), await make.person()];
-  // A hash table of this size has no room for the member's versions.
+  // With this limit, the member's versions do not fit in a hash table.
   await db.admin.unsafe(`alter database ${new URL(db.url).pathname.slice(1)} set work_mem = '64kB'`);
   await addListings(db, member.org.id, 40_000);
   await addListings(db, stranger.org.id, 6_000);
@@ -135,7 +135,7 @@ async function addListings({ admin }: TestDatabase, orgId: string, count: number
   await admin`analyze definition_listings`;
 }
 
-test("a search of the latest public versions reads no rows of other versions, for its total neither", async () => {
+test("reads no rows of other versions for a search of the latest public versions or for its total", async () => {
   await using db = await createTestDatabase();
   await using lists = openLists(db);
   const { sql } = db;
@@ -157,17 +157,20 @@ test("a search of the latest public versions reads no rows of other versions, fo
   expect([...read.keys()]).toEqual(["definition_listings_latest"]);
 });
 
-/** The blocks of listings and their indexes that an anonymous caller's searches read. */
+/** Counts the blocks of listings and their indexes that an anonymous caller's searches read. */
 async function readBlocks(listSql: Pool, searches: readonly string[]): Promise<number> {
   const read = await readBlocksOfTables(listSql, searches);
   expect(read.size).toBeGreaterThan(0);
   return [...read.values()].reduce((all, blocks) => all + blocks, 0);
 }
 
-/** The same by table, without unread ones. `listSql` has one connection, which counts its own reads. */
+/**
+ * Counts the blocks that the searches read, by table, without unread tables. `listSql` has one connection, which counts its
+ * own reads.
+ */
 async function readBlocksOfTables(listSql: Pool, searches: readonly string[]): Promise<Map<string, number>> {
   const count = async () => {
-    // Statistics are reported between statements, but not within a transaction.
+    // PostgreSQL reports statistics between statements, but not within a transaction.
     await listSql`select pg_stat_force_next_flush()`;
     return listSql<{ name: string; blocks: number }[]>`
       select
@@ -184,7 +187,7 @@ async function readBlocksOfTables(listSql: Pool, searches: readonly string[]): P
   return new Map(read.filter(([, blocks]) => blocks > 0));
 }
 
-test("writers of different lines do not wait for each other, in one organization or in two", async () => {
+test("blocks no writer on a writer of another line, in the same organization or in another", async () => {
   await using db = await createTestDatabase();
   const { sql } = db;
   const make = createFactory(sql);
@@ -216,7 +219,7 @@ test("writers of different lines do not wait for each other, in one organization
   expect(await findWrongListings(sql)).toEqual([]);
 });
 
-test("transactions that change versions side by side, of one line too, leave every listing right", async () => {
+test("keeps every listing correct while concurrent transactions change versions, even of one line", async () => {
   await using db = await createTestDatabase();
   const { sql } = db;
   const { org, user } = await createFactory(sql).person();
@@ -245,7 +248,7 @@ test("transactions that change versions side by side, of one line too, leave eve
   expect(await findWrongListings(sql)).toEqual([]);
 });
 
-/** Versions whose listing differs from the one computed from all versions. */
+/** Returns the versions whose listing differs from the listing computed from all versions. */
 async function findWrongListings(sql: Pool): Promise<unknown[]> {
   const isPublic = sql`(e.status in ('published', 'deprecated') and e.visibility = 'public')`;
   const isLatest = (others: typeof isPublic) => sql`not exists (
@@ -277,7 +280,7 @@ async function findWrongListings(sql: Pool): Promise<unknown[]> {
   return [...rows];
 }
 
-/** Lines with a common word, created on seven days. */
+/** Makes lines that share a word and were created on seven days. */
 async function makeMany({ sql }: TestDatabase): Promise<{ orgId: string; authorId: string }> {
   const { org, user } = await createFactory(sql).person();
   await sql.begin(async (tx) => {

@@ -1,4 +1,4 @@
-/** One export on two connections: the same bytes as on one, and nothing left behind whatever ends it. */
+/** Tests an export on two connections: the same bytes as on one connection, and no resources left after any kind of end. */
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "bun:test";
 import fc from "fast-check";
 import { EXPORT_DATASETS, NO_FILTERS, toVisibility } from "../../../../shared/exports/datasets.ts";
@@ -27,9 +27,9 @@ import { waitFor } from "../../../helpers/wait_for.ts";
 const ISSUES = EXPORT_DATASETS.issues;
 const ROWS = 1200;
 const FIRST_TIME = Date.UTC(2026, 0, 1);
-/** The size of a row, including its line. */
+/** Size of a row's line in bytes. */
 const LINE_BYTES = 1400;
-/** So that a range of 300 lines is more than the kernel takes: up to 36 MB a connection, by its usual limits. */
+/** Large enough that a range of 300 lines exceeds the kernel's buffers: up to 36 MB per connection, with its usual limits. */
 const LONG_LINE_BYTES = 200_000;
 
 let db: TestDatabase;
@@ -45,9 +45,9 @@ beforeAll(async () => {
   await insertIssues(ROWS);
 });
 
-// A pool for each test: connections that a failed test kept would make all others wait.
+// Each test has its own pool. Otherwise, connections held by a failed test would block all other tests.
 beforeEach(() => {
-  // Only the two that one export takes: a test that needs a third, or never releases one, hangs.
+  // An export uses exactly these two connections. A test that needs a third, or never releases one, hangs.
   pool = openPool(db.url, { applicationName: "test-lanes", max: 2, readOnly: true });
   const log = createLog({ level: "silent", process: "test" });
   lanes = new ExportLanes({ pool, control: db.sql, max: 1, log });
@@ -58,8 +58,8 @@ afterEach(() => pool.end({ timeout: 1 }));
 afterAll(() => db[Symbol.asyncDispose]());
 
 /**
- * Most rows share their time with others: 1, 2, … 20 of them, in turn. Of the first third, half are deleted and most of
- * the last are resolved, so that ranges are empty.
+ * Inserts issues. Most of them share their time with others, in groups of 1, 2, … 20. Half of the first third are deleted and
+ * most of the last third are resolved, so that some ranges are empty.
  */
 async function insertIssues(rows: number): Promise<void> {
   await db.sql`
@@ -111,7 +111,7 @@ async function openFirst(signal = new AbortController().signal): Promise<ExportS
   return openExportSnapshot(pool, { control: db.sql, signal });
 }
 
-/** An export that ended before its second lane was open may still be closing that lane. */
+/** Opens a twin. Retries, because an export that ended before its second lane opened may still be closing that lane. */
 function openSecond(first: ExportSnapshot): Promise<Twin> {
   return waitFor(() => lanes.openTwin(first));
 }
@@ -148,7 +148,7 @@ async function readWith(
   return { one, two };
 }
 
-/** The server processes of the lanes and their activity, the first connection's first. */
+/** Returns the server processes of the lanes and their activity, with the first connection's process first. */
 async function listBackends(): Promise<
   { pid: number; state: string; waitEvent: string | null; query: string }[]
 > {
@@ -166,10 +166,10 @@ async function untilBothWait(waitEvent: string): Promise<void> {
   });
 }
 
-/** After this long without a read, nothing more will be read: a busy machine is slow to read what has arrived. */
+/** If no row arrives for this long, no more rows will arrive. A busy machine is slow to read the rows that have arrived. */
 const STILL_MS = 1000;
 
-/** Waits until both lanes wait for their reader and everything they sent has been read. */
+/** Waits until both lanes are blocked by their reader and all rows that they sent have been read. */
 async function untilHeldUp(meter: RowMeter): Promise<void> {
   let rows = -1;
   let since = 0;
@@ -180,7 +180,7 @@ async function untilHeldUp(meter: RowMeter): Promise<void> {
   });
 }
 
-/** Hangs if a connection was not released, or was released in an unusable state. */
+/** Reads an export with both lanes. Hangs if a connection was not released, or was released in an unusable state. */
 async function expectUsable(): Promise<void> {
   const selection = everything({ asOf: new Date(FIRST_TIME + 5).toISOString() });
   const { one, two } = await readWith(selection, { format: "ndjson", firstRows: 3, bytes: 1 });
@@ -188,7 +188,7 @@ async function expectUsable(): Promise<void> {
   expect(one.rows).toBeGreaterThan(0);
 }
 
-/** The lines of a range, made so long that no lane gets far ahead. */
+/** Returns a query for the lines of a range, made so long that no lane gets far ahead. */
 function longLines(selection: ExportSelection): (range: KeyRange) => string {
   return (range) =>
     rangeQuery(ISSUES, selection, { format: "ndjson", range }).replace(
@@ -197,7 +197,7 @@ function longLines(selection: ExportSelection): (range: KeyRange) => string {
     );
 }
 
-/** An export of which one chunk was read, with both lanes as far ahead as they can get. */
+/** Starts an export and reads one chunk. Both lanes are then as far ahead as they can get. */
 async function beginReading({ signal }: { signal?: AbortSignal } = {}) {
   const meter = { rows: 0 };
   const first = await openFirst(signal);
@@ -215,7 +215,7 @@ async function beginReading({ signal }: { signal?: AbortSignal } = {}) {
   return { chunks, meter, selection, close, begun: Buffer.from(begun.value ?? []) };
 }
 
-test("two lanes produce the bytes of one, for any rows, ranges and filters", async () => {
+test("produces the same bytes with two lanes as with one, for any rows, ranges and filters", async () => {
   const visibility = fc.record({
     includeDeleted: fc.boolean(),
     includeArchived: fc.constant(false),
@@ -223,7 +223,7 @@ test("two lanes produce the bytes of one, for any rows, ranges and filters", asy
     includeResolved: fc.boolean(),
   });
   const filters = fc.constantFrom(NO_FILTERS, { priority: ["critical"] }, { status: ["obsolete"] });
-  // Up to a few rows, or all of them; what is later than the watermark is in no range.
+  // Includes a few rows, or all of them. Rows after the watermark are in no range.
   const lastMs = fc.oneof(fc.integer({ min: -1, max: 12 }), fc.integer({ min: 0, max: 130 }));
   const lengths = fc.record({
     firstRows: fc.integer({ min: 1, max: 300 }),
@@ -245,12 +245,12 @@ test("two lanes produce the bytes of one, for any rows, ranges and filters", asy
   );
 });
 
-test("ranges may begin and end between rows of one time", async () => {
+test("splits ranges between rows with the same time", async () => {
   const selection = everything();
   const ranges = new KeyRanges(ISSUES, selection, { firstRows: 25, bytes: 1 });
   const first = await ranges.next(db.sql);
   if (!first) throw new Error("Cannot test: there is no range");
-  // Without a size to go by, the next range is as long: 50 rows end in the group of the 45th to the 54th.
+  // Until a range was copied, ranges have the same length. Row 50 is in the group of rows 45 to 54, which share their time.
   const second = await ranges.next(db.sql);
   const [{ same } = { same: 0 }] = await db.sql<{ same: number }[]>`
     select count(*) as same
@@ -268,7 +268,7 @@ test("ranges may begin and end between rows of one time", async () => {
   expect(new Set(ids).size).toBe(ids.length);
 });
 
-test("a second lane that cannot be opened, or comes late, changes no byte", async () => {
+test("produces the same bytes if the second lane opens late or not at all", async () => {
   const selection = everything();
   const meter = { rows: 0 };
   const first = await openFirst();
@@ -292,7 +292,7 @@ test("a second lane that cannot be opened, or comes late, changes no byte", asyn
     expect(await digest(rest(), again)).toEqual(expected);
     await twin?.close();
   }
-  // A second lane that opens after the export has ended is closed all the same.
+  // A second lane that opens after the end of the export is closed too.
   const twin = await openSecond(first);
   const nobody = Promise.resolve(null);
   expect((await digest(copyBoth([first, nobody], selection, { format: "csv" }), { rows: 0 })).bytes).toBe(
@@ -303,7 +303,7 @@ test("a second lane that cannot be opened, or comes late, changes no byte", asyn
   await expectUsable();
 });
 
-test("a twin is available only while there is a spare connection", async () => {
+test("opens a twin only while a connection is spare", async () => {
   const first = await openFirst();
   const twin = await openSecond(first);
   expect(await twin.opened).not.toBeNull();
@@ -315,7 +315,7 @@ test("a twin is available only while there is a spare connection", async () => {
   await first.close();
 });
 
-test("neither lane shows what changes while it is read", async () => {
+test("shows no changes made during the export in either lane", async () => {
   const { chunks, meter, selection, close, begun } = await beginReading();
   await db.sql`update issues set title = 'changed' where project_id = ${projectId} and priority = 'high'`;
   const [added] = await db.sql<{ id: string }[]>`
@@ -339,7 +339,7 @@ test("neither lane shows what changes while it is read", async () => {
   await db.sql`delete from issues where id = ${added?.id ?? null}`;
 });
 
-test("a slow reader keeps both lanes waiting, with few lines made", async () => {
+test("blocks both lanes behind a slow reader, with few lines buffered", async () => {
   const { chunks, meter, close } = await beginReading();
   expect(meter.rows * LONG_LINE_BYTES).toBeLessThan(12 * 2 ** 20);
   await chunks.return();
@@ -347,7 +347,7 @@ test("a slow reader keeps both lanes waiting, with few lines made", async () => 
   await expectUsable();
 });
 
-test("a reader that leaves ends both lanes, and both connections can be used again", async () => {
+test("stops both lanes when the reader stops, and leaves both connections usable", async () => {
   for (const isAborted of [false, true]) {
     const leaving = new AbortController();
     const { chunks, close } = await beginReading(leaving);
@@ -361,7 +361,7 @@ test("a reader that leaves ends both lanes, and both connections can be used aga
   }
 });
 
-test("both snapshots may be closed before their reader knows", async () => {
+test("closes both snapshots before their reader notices", async () => {
   const { chunks, close } = await beginReading();
   await close();
   expect((await listBackends()).map(({ state }) => state)).toEqual(["idle", "idle"]);
@@ -369,7 +369,7 @@ test("both snapshots may be closed before their reader knows", async () => {
   await expectUsable();
 });
 
-test("a reader that leaves while both lanes wait for the server ends both", async () => {
+test("stops both lanes when the reader stops while both wait for the server", async () => {
   const leaving = new AbortController();
   const first = await openFirst(leaving.signal);
   const twin = await openSecond(first);
@@ -385,7 +385,7 @@ test("a reader that leaves while both lanes wait for the server ends both", asyn
   await expectUsable();
 });
 
-test("a lane whose connection is lost ends the other, and breaks the export", async () => {
+test("stops the other lane and the export if a lane loses its connection", async () => {
   for (const index of [0, 1]) {
     const { chunks, close } = await beginReading();
     const { pid } = (await listBackends())[index] ?? { pid: 0 };
@@ -398,12 +398,12 @@ test("a lane whose connection is lost ends the other, and breaks the export", as
   }
 });
 
-test("what fails in one range, on whichever lane, breaks the export there", async () => {
+test("fails the export if a range fails on either lane", async () => {
   const selection = everything();
   for (const failing of [1, 2, 3, 4]) {
     const first = await openFirst();
     const twin = await openSecond(first);
-    // Ranges of the same length, so that there are more of them than fail.
+    // Equal ranges, so that more ranges follow the failing one.
     const ranges = new KeyRanges(ISSUES, selection, { firstRows: 100, bytes: 50 * LINE_BYTES });
     let count = 0;
     const queryOf = (range: KeyRange) => {
@@ -419,13 +419,13 @@ test("what fails in one range, on whichever lane, breaks the export there", asyn
     expect(error).toBe("22012");
     await twin?.close();
     await first.close();
-    // A twin that was still being opened is closed when it is open.
+    // A twin that is still opening is closed once it is open.
     await waitFor(async () => (await listBackends()).every(({ state }) => state === "idle"));
   }
   await expectUsable();
 });
 
-test("a snapshot keeps nothing of the copies that were made in it", async () => {
+test("keeps no references to finished copies in a snapshot", async () => {
   const first = await openFirst();
   const kept: WeakRef<object>[] = [];
   const copyOne = async () => {
@@ -434,7 +434,7 @@ test("a snapshot keeps nothing of the copies that were made in it", async () => 
     await digest(copyRows(first, "select '{}'::json", { ...FORMATS.ndjson.copy([]), meter }), meter);
   };
   for (let copies = 0; copies < 50; copies += 1) await copyOne();
-  // What the stack still names is collected later.
+  // Objects that the stack still references are collected later.
   await waitFor(() => {
     Bun.gc(true);
     return kept.filter((meter) => meter.deref()).length < 10;

@@ -12,7 +12,7 @@ const row = fc.oneof(
   fc.integer({ min: 0, max: 300_000 }).map((length) => "x".repeat(length)),
 );
 
-test("CopyLines ends each line as its format wants, whatever is in it", () => {
+test("CopyLines ends each line as the format requires, whatever the line contains", () => {
   fc.assert(
     fc.property(
       fc.array(row, { maxLength: 12 }),
@@ -28,10 +28,10 @@ test("CopyLines ends each line as its format wants, whatever is in it", () => {
   );
 });
 
-/** Control characters and separators, LF apart: Python's splitlines() splits at some of them. */
+/** Control characters and separators except LF. Python's splitlines() splits at some of them. */
 const LINE_ENDS = /[^\P{Cc}\n]|[\u2028\u2029]/u;
 
-test("CopyLines keeps each JSON document on one line for every reader, with its value", () => {
+test("CopyLines keeps each JSON document and its value on one line for every reader", () => {
   const text = fc.string({
     unit: fc.constantFrom(...'a\\"é—漢\r\n\v\f\u001c\u0085\u2028\u2029'),
     maxLength: 40,
@@ -53,7 +53,7 @@ test("CopyLines keeps each JSON document on one line for every reader, with its 
   );
 });
 
-test("CopyLines escapes in every chunk, and leaves CSV and Parquet as they are", () => {
+test("CopyLines escapes line ends in every chunk of NDJSON, and leaves CSV and Parquet unchanged", () => {
   const row = `{"a":"${"x".repeat(200_000)}\u2028"}\n`;
   for (const format of ["ndjson", "csv", "parquet"] as const) {
     const lines = new CopyLines(FORMATS[format].copy([]));
@@ -63,7 +63,7 @@ test("CopyLines escapes in every chunk, and leaves CSV and Parquet as they are",
   }
 });
 
-test("CopyLines cuts chunks between lines only", () => {
+test("CopyLines splits chunks only between lines", () => {
   const lines = new CopyLines(FORMATS.ndjson.copy([]));
   for (const length of [200_000, 100_000, 262_143, 262_144, 3_000_000, 1]) {
     lines.add(Buffer.from(`${"x".repeat(length)}\n`));

@@ -1,4 +1,4 @@
-/** Two lanes whose server can no longer be reached, which neither of them notices. */
+/** Tests two lanes whose server becomes unreachable without an error. */
 import { expect, test } from "bun:test";
 import { EXPORT_DATASETS, NO_FILTERS, toVisibility } from "../../../../shared/exports/datasets.ts";
 import { openPool, type Sql } from "../../../../sql/connection/pool.ts";
@@ -11,7 +11,7 @@ import { createFactory } from "../../../helpers/postgres/factory.ts";
 
 const ENDLESS = "select to_json(repeat('x', 100000)) from generate_series(1, 1000000)";
 
-test("neither lane waits for a server that has fallen silent when the reader leaves", async () => {
+test("does not wait for an unresponsive server in either lane when the reader stops", async () => {
   await using db = await openTestDatabase();
   await using proxy = await openSlowProxy(db.url);
   const make = createFactory(db.sql);

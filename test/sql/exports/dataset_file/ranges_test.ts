@@ -12,7 +12,7 @@ interface Explained {
   Plan: { "Shared Hit Blocks": number; "Shared Read Blocks": number };
 }
 
-test("a range reads no more than its own rows, wherever it is in the project", async () => {
+test("reads only the rows of a range, wherever the range is in the project", async () => {
   await using db = await createTestDatabase();
   const make = createFactory(db.sql);
   const person = await make.person();

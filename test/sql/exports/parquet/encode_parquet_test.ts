@@ -11,7 +11,7 @@ import { readNdjson, readParquet } from "../../../helpers/exports/parquet_file.t
 import { openTestApp, type TestApp } from "../../../helpers/http/app.ts";
 
 const { issues } = EXPORT_DATASETS;
-/** More than the 16,384 rows of a page. */
+/** More rows than the 16,384 of a page. */
 const ROWS = 20_000;
 const MEBIBYTE = 2 ** 20;
 
@@ -36,7 +36,7 @@ afterAll(async () => {
   await app[Symbol.asyncDispose]();
 });
 
-// Ending a copy early aborts the transaction.
+// Opens a snapshot for each test, because ending a copy early aborts the transaction.
 beforeEach(async () => {
   const { exportSql, sql } = app.deps;
   snapshot = await openExportSnapshot(exportSql, { control: sql, signal: new AbortController().signal });
@@ -54,7 +54,7 @@ async function readAll(chunks: AsyncIterable<Uint8Array>): Promise<Buffer> {
   return Buffer.concat(await Array.fromAsync(chunks));
 }
 
-test("row groups stay near their limit and have the rows of the NDJSON in the same order", async () => {
+test("keeps row groups near their limit, with the rows of the NDJSON in the same order", async () => {
   const ndjson = readNdjson((await readAll(copy("ndjson"))).toString(), "issues");
   const meter = { rows: 0 };
   const bytes = await readAll(encodeParquet(copy("parquet"), issues, { meter, rowGroupBytes: 4 * MEBIBYTE }));
@@ -65,7 +65,7 @@ test("row groups stay near their limit and have the rows of the NDJSON in the sa
   for (const group of groups) expect(group.bytes).toBeLessThan(4.5 * MEBIBYTE);
 });
 
-test("rows of one row group are held at a time, and of the next one only when the last has been taken", async () => {
+test("holds one row group at a time, and reads the next only after the consumer has taken the last chunk", async () => {
   const meter = { rows: 0 };
   const chunks: Uint8Array[] = [];
   const taken = new Set<number>();
@@ -80,14 +80,14 @@ test("rows of one row group are held at a time, and of the next one only when th
   expect([...taken]).toEqual(ends);
 });
 
-test("a file of one row group has several pages of a column", async () => {
+test("writes several pages of a column in a file with one row group", async () => {
   const ndjson = readNdjson((await readAll(copy("ndjson"))).toString(), "issues");
   const { rows, groups } = await readParquet(await readAll(encodeParquet(copy("parquet"), issues)), "issues");
   expect(rows).toEqual(ndjson);
   expect(groups.map((group) => group.rows)).toEqual([ROWS]);
 });
 
-test("rows that fail partway end the file with their error and without a footer", async () => {
+test("throws an error of the rows midway and writes no footer", async () => {
   async function* broken(): AsyncGenerator<Uint8Array, void, void> {
     for await (const chunk of copy("parquet")) {
       yield chunk;
@@ -103,7 +103,7 @@ test("rows that fail partway end the file with their error and without a footer"
   expect(Buffer.concat(chunks).subarray(-4).toString("latin1")).not.toBe("PAR1");
 });
 
-test("a reader that leaves ends the copy", async () => {
+test("ends the copy when the reader stops", async () => {
   let hasEnded = false;
   async function* watched(): AsyncGenerator<Uint8Array, void, void> {
     try {

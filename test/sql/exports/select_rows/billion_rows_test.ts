@@ -1,4 +1,4 @@
-/** Plans of exports with statistics of a billion rows in each tracker table. */
+/** Tests the plans of exports with statistics of a billion rows in each tracker table. */
 import { expect, test } from "bun:test";
 import {
   EXPORT_DATASETS,
@@ -21,13 +21,13 @@ const ROWS = 1e9;
 const PROJECTS = 10_000;
 const SMALL_PROJECTS = 150;
 const TABLES = [...Object.values(EXPORT_DATASETS).map(({ table }) => table), "tracker_changes"];
-/** Row times start here and are a minute apart. */
+/** Time of the first row. The rows are a minute apart. */
 const FIRST_TIME = "2026-01-01T00:00:00.000Z";
 const LAST_TIME = "2026-03-01T00:00:00.000Z";
-/** An increment has the last three of a hundred changes. */
+/** Start of the increments, which contain the last three of a hundred changes. */
 const LATE_TIME = "2026-02-27T00:00:00.000Z";
 
-/** Inserts rows of every dataset and changes some. */
+/** Inserts rows into every dataset and updates the issues. */
 async function fill({ sql, owner }: TestDatabase, projectId: string, issues: number): Promise<void> {
   const time = owner`timestamptz '${owner.unsafe(FIRST_TIME)}' + n * interval '1 minute'`;
   await sql`
@@ -68,7 +68,7 @@ async function pretendSize({ owner, admin }: TestDatabase): Promise<void> {
       alter table ${owner(table)} set (autovacuum_enabled = off), alter column project_id set (n_distinct = ${owner.unsafe(String(PROJECTS))})`;
   }
   await owner`vacuum analyze`;
-  // The planner takes the density of rows from here, and the number of pages from the files.
+  // The planner reads the row density from pg_class, and the number of pages from the files.
   await admin`
     update pg_class as c
     set reltuples = ${ROWS}, relpages = greatest(1, pg_relation_size(c.oid) / 8192)
@@ -79,7 +79,10 @@ async function pretendSize({ owner, admin }: TestDatabase): Promise<void> {
     )`;
 }
 
-/** The planner estimates half of all rows for `large`, some thousandths for `small`, and has no statistics of `unknown`. */
+/**
+ * Opens a database for which the planner estimates half of all rows for project `large`, some thousandths for `small`, and
+ * has no statistics of `unknown`.
+ */
 async function openBillionRows(): Promise<{ db: TestDatabase; projectIds: Record<string, string> }> {
   const db = await createTestDatabase();
   const make = createFactory(db.sql);
@@ -111,7 +114,7 @@ function nodesOf(plan: Plan): Plan[] {
   return [plan, ...(plan.Plans ?? []).flatMap(nodesOf)];
 }
 
-/** Signs of a slow plan: scans beyond the project, and products of its rows. */
+/** Lists signs of a slow plan: scans beyond the project, and products of its rows. */
 function listFaults(nodes: readonly Plan[]): string[] {
   const isFault = (node: Plan): boolean =>
     /^(Seq Scan|Materialize)$/.test(node["Node Type"]) ||
@@ -119,7 +122,7 @@ function listFaults(nodes: readonly Plan[]): string[] {
   return nodes.filter(isFault).map((node) => `${node["Node Type"]} ${node["Index Name"] ?? ""}`);
 }
 
-/** Nodes that prevent rows from arriving in index order. */
+/** Lists plan nodes that prevent rows from arriving in index order. */
 function listOrderFaults(nodes: readonly Plan[], { table, timeColumn }: ExportDataset): string[] {
   const index = `${table}_project_id_${timeColumn}_id_idx`;
   const isRead = nodes.some((node) => node["Index Name"] === index);
@@ -127,7 +130,7 @@ function listOrderFaults(nodes: readonly Plan[], { table, timeColumn }: ExportDa
   return isRead ? others : [`no ${index}`, ...others];
 }
 
-/** The queries of a dataset's export, by name. `ordered` ones send or skip rows in export order. */
+/** Returns the queries of a dataset's export, by name. The `ordered` queries return or skip rows in export order. */
 function queriesOf(dataset: ExportDataset, selection: ExportSelection) {
   const id = selection.projectId;
   const after = { time: "2026-01-01T01:00:00Z", id };
@@ -157,7 +160,7 @@ function queriesOf(dataset: ExportDataset, selection: ExportSelection) {
   };
 }
 
-/** Every way to select rows of a project. */
+/** Yields a selection for each combination of flags under test. */
 function* selectionsOf(projectId: string): Generator<ExportSelection> {
   const here = { trackerSchema: "public", projectId, asOf: LAST_TIME, filters: NO_FILTERS };
   for (const flags of [{}, { include_resolved: false }, { include_deleted: true, include_archived: true }]) {
@@ -165,7 +168,7 @@ function* selectionsOf(projectId: string): Generator<ExportSelection> {
   }
 }
 
-/** Explains every query of a project and returns what is wrong with the plans. */
+/** Explains every query of a project and returns the faults of the plans. */
 async function checkPlans(
   snapshot: ExportSnapshot,
   projectId: string,
@@ -192,7 +195,7 @@ async function checkPlans(
   return { checked, faults };
 }
 
-test("exports read by the project and in the order of an index, of a billion rows too", async () => {
+test("reads only the project, in the order of an index, even with a billion rows", async () => {
   const { db, projectIds } = await openBillionRows();
   await using _db = db;
   const { signal } = new AbortController();

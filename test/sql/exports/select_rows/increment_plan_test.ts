@@ -1,4 +1,4 @@
-/** The work that an increment causes in the transaction of an export. */
+/** Tests the number of rows that an increment visits in the transaction of an export. */
 import { expect, test } from "bun:test";
 import { EXPORT_DATASETS, NO_FILTERS, toVisibility } from "../../../../shared/exports/datasets.ts";
 import { openExportSnapshot, preferParallelCopies } from "../../../../sql/connection/snapshot.ts";
@@ -9,7 +9,7 @@ import { makeLargeProject } from "../../../helpers/exports/large_project.ts";
 import { openTestApp } from "../../../helpers/http/app.ts";
 
 const ISSUES = 10_000;
-/** Issues and their notes. */
+/** Number of changed issues. Their notes change too. */
 const CHANGED = 100;
 const HOUR_MS = 3_600_000;
 
@@ -21,7 +21,7 @@ interface Plan {
   Plans?: Plan[];
 }
 
-/** The rows that all steps of a plan visit. */
+/** Counts the rows that all nodes of a plan visit. */
 function countHandled(plan: Plan): number {
   const rows =
     plan["Actual Rows"] + (plan["Rows Removed by Filter"] ?? 0) + (plan["Rows Removed by Join Filter"] ?? 0);
@@ -29,7 +29,7 @@ function countHandled(plan: Plan): number {
   return rows * plan["Actual Loops"] + below.reduce((sum, count) => sum + count, 0);
 }
 
-test("an increment compares no row with every change", async () => {
+test("does not compare each row with every change in an increment", async () => {
   await using app = await openTestApp();
   const { project } = await makeLargeProject(app, ISSUES);
   const { sql, owner } = app.db;
@@ -79,7 +79,7 @@ test("an increment compares no row with every change", async () => {
   }
 });
 
-test("no worker is started for a few rows", async () => {
+test("starts no parallel worker for a few rows", async () => {
   await using app = await openTestApp();
   const { sql } = app.db;
   const increment: Increment = {

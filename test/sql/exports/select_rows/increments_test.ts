@@ -1,4 +1,4 @@
-/** A copy that follows increments equals a full export. */
+/** Tests that a copy kept up to date by increments equals a full export. */
 import { expect, test } from "bun:test";
 import fc from "fast-check";
 import type { ReservedSql } from "postgres";
@@ -25,7 +25,7 @@ import { HistoryWriters, history, openWriterPool } from "../../../helpers/export
 import { openTestDatabase, type TestDatabase } from "../../../helpers/postgres/database.ts";
 import { createFactory } from "../../../helpers/postgres/factory.ts";
 
-/** One copy for each dataset, with formats in turn. */
+/** The flags of each copy. The first two copies are NDJSON, the others CSV. */
 const FLAG_SETS = [
   {},
   { include_resolved: false },
@@ -37,7 +37,7 @@ const COPIES = FLAG_SETS.map((flags, index) => ({
   format: (index < 2 ? "ndjson" : "csv") as ExportFormat,
 }));
 
-/** Lines by dataset and id. */
+/** Maps dataset and id to the row's line. */
 type Lines = Map<string, string>;
 
 interface Copy {
@@ -54,7 +54,7 @@ async function textOf(chunks: AsyncIterable<Uint8Array>): Promise<string> {
   return text;
 }
 
-/** The lines of the rows, without a header. */
+/** Returns the lines of the rows, without the header. */
 async function linesOf(chunks: AsyncIterable<Uint8Array>, format: ExportFormat): Promise<string[]> {
   const lines = (await textOf(chunks)).split(format === "csv" ? "\r\n" : "\n").slice(0, -1);
   return format === "csv" ? lines.slice(1) : lines;
@@ -81,7 +81,7 @@ async function readRows(
 }
 
 interface ExportDatabase extends TestDatabase {
-  /** The nodes of the cluster; null if this runs on one server. */
+  /** The nodes of the cluster; null on a single server. */
   nodes: Nodes | null;
 }
 
@@ -99,11 +99,11 @@ async function openDatabase(): Promise<ExportDatabase> {
 
 interface Source {
   snapshot: ExportSnapshot;
-  /** The rows to read there, regardless of visibility. */
+  /** Selects the project's rows in the snapshot, regardless of visibility. */
   from: Pick<ExportSelection, "trackerSchema" | "shards" | "projectId" | "asOf">;
 }
 
-/** Settles a watermark and opens a snapshot where the project is: on a cluster, on its node. */
+/** Settles a watermark and opens a snapshot on the project's server, which is a node on a cluster. */
 async function openAt(db: ExportDatabase, projectId: string, asOf?: string): Promise<Source> {
   const settle = async (nodes: readonly Node[]): Promise<string> => {
     const settled = await settleAsOf(db.sql, asOf === undefined ? { nodes } : { asOf, nodes });
@@ -117,7 +117,7 @@ async function openAt(db: ExportDatabase, projectId: string, asOf?: string): Pro
   return { snapshot, from: { ...config, projectId, shards, asOf: settled } };
 }
 
-/** Updates the copy, and returns the rows that only the copy or only a full export has. */
+/** Updates the copy with an increment. Returns the keys of rows that differ between the copy and a full export. */
 async function follow({ snapshot, from }: Source, copy: Copy): Promise<string[]> {
   const { format, visibility } = copy;
   const selection: ExportSelection = { ...from, visibility, filters: NO_FILTERS };
@@ -157,7 +157,7 @@ async function takeStep(
   }
 }
 
-/** Ids of rows whose latest state an export at that time need not have, including children of changed rows. */
+/** Returns the ids of rows that may differ in an export at `asOf`: rows changed later, and their children. */
 async function listChangedSince(
   db: TestDatabase,
   writers: HistoryWriters,
@@ -174,10 +174,10 @@ async function listChangedSince(
   return new Set([...ids, ...children.map(({ id }) => id)]);
 }
 
-/** Fewer on a cluster, where one takes twenty seconds on a busy machine. */
+/** Number of histories. A cluster tests fewer, because each takes 20 seconds on a busy machine. */
 const HISTORIES = { oneServer: 10, cluster: 4 };
 
-test("a copy kept up by increments has what a full export has, whatever overlapping transactions write", async () => {
+test("a copy kept up to date by increments equals a full export, whatever overlapping transactions write", async () => {
   await using db = await openDatabase();
   const make = createFactory(db.sql);
   const person = await make.person();
@@ -211,13 +211,13 @@ test("a copy kept up by increments has what a full export has, whatever overlapp
   const numRuns = db.nodes ? HISTORIES.cluster : HISTORIES.oneServer;
   await fc.assert(property, { numRuns, endOnFailure: true });
   await pool.end();
-  // Each history ends with one.
+  // Each history ends with an export.
   expect(exports).toBeGreaterThan(numRuns);
-  // Most actions write a row; others meet a lock or a foreign key, or find no row.
+  // Most actions write a row. Others meet a lock or a foreign key, or find no row.
   expect(writes).toBeGreaterThan(3 * exports);
 });
 
-/** Transactions that start one after another, and their project. */
+/** Makes a project, and begins transactions one after the other. */
 async function beginInOrder(db: ExportDatabase, count: number) {
   const make = createFactory(db.sql);
   const person = await make.person();
@@ -233,7 +233,7 @@ async function beginInOrder(db: ExportDatabase, count: number) {
     const transaction = await pool.reserve();
     await transaction`begin`;
     await transaction`select now()`;
-    // The next one starts in another millisecond.
+    // Lets the next transaction start in another millisecond.
     await db.sql`select pg_sleep(0.005)`;
     transactions.push(transaction);
   }
@@ -244,7 +244,7 @@ async function beginInOrder(db: ExportDatabase, count: number) {
   return { make, project, issueId: made.id, noteId: note.id, copy, follow, transactions, close };
 }
 
-test("a row is kept that a later transaction deleted before an earlier one inserted it again", async () => {
+test("a row is kept if a later transaction deleted it before an earlier transaction inserted it again", async () => {
   await using db = await openDatabase();
   const { project, issueId, noteId, copy, follow, transactions, close } = await beginInOrder(db, 3);
   const [first, open, last] = transactions as [ReservedSql, ReservedSql, ReservedSql];
@@ -253,7 +253,7 @@ test("a row is kept that a later transaction deleted before an earlier one inser
   const again = { projectId: project.id, id: noteId, issueId, content: "again", noteType: "context" };
   await first`insert into issue_notes ${first(again)}`;
   await first`commit`;
-  // Between the starts of the two.
+  // This cutoff is between the starts of the two transactions.
   const between = await follow();
   expect(between.different).toEqual([]);
   await open`commit`;
@@ -262,7 +262,7 @@ test("a row is kept that a later transaction deleted before an earlier one inser
   await close();
 });
 
-test("a row is gone that a later transaction deleted before an earlier one inserted it again, hidden", async () => {
+test("a row is deleted if a later transaction deleted it before an earlier transaction inserted it again, hidden", async () => {
   await using db = await openDatabase();
   const { project, issueId, noteId, copy, follow, transactions, close } = await beginInOrder(db, 3);
   const [first, open, last] = transactions as [ReservedSql, ReservedSql, ReservedSql];
@@ -280,7 +280,7 @@ test("a row is gone that a later transaction deleted before an earlier one inser
   await close();
 });
 
-test("a row comes with its parent if its transaction began before that of the parent", async () => {
+test("a row comes with its parent if the row's transaction started before the parent's", async () => {
   await using db = await openDatabase();
   const { project, copy, follow, transactions, close } = await beginInOrder(db, 3);
   const [first, open, last] = transactions as [ReservedSql, ReservedSql, ReservedSql];
@@ -298,7 +298,7 @@ test("a row comes with its parent if its transaction began before that of the pa
   await close();
 });
 
-test("a row that changed again after the cutoff comes with the next increment, alone", async () => {
+test("a row that changed again after the cutoff is only in the next increment", async () => {
   await using db = await openDatabase();
   const { project, issueId, noteId, transactions, close } = await beginInOrder(db, 2);
   const [first, open] = transactions as [ReservedSql, ReservedSql];
@@ -312,13 +312,13 @@ test("a row that changed again after the cutoff comes with the next increment, a
   expect((await followTo(db, project.id, since, asOf)).titles).toEqual([]);
   await open`commit`;
   expect((await followTo(db, project.id, asOf)).titles).toEqual(["second"]);
-  // Neither the note nor its visibility changed.
+  // Neither the note nor its visibility has changed.
   expect((await followTo(db, project.id, asOf)).notes).toEqual([]);
   expect(noteId).toBeString();
   await close();
 });
 
-/** The issues and notes in an increment. */
+/** Reads an increment. Returns its cutoff, the titles of its issues, and its notes. */
 async function followTo(db: ExportDatabase, projectId: string, since: string | null, to?: string) {
   const { snapshot, from } = await openAt(db, projectId, to);
   const selection = { ...from, since, visibility: toVisibility({}), filters: NO_FILTERS };

@@ -1,4 +1,4 @@
-/** The triggers that log changes of tracker rows, for increments (docs/increments.md). */
+/** Tests the triggers that log changes of tracker rows for increments (docs/increments.md). */
 import { expect, test } from "bun:test";
 import { EXPORT_DATASET_NAMES, EXPORT_DATASETS } from "../../../../shared/exports/datasets.ts";
 import { ISSUE_STATUSES, RESOLVED_ISSUE_STATUSES } from "../../../../shared/vocabulary.ts";
@@ -7,7 +7,7 @@ import { makeExportProject } from "../../../helpers/exports/export_project.ts";
 import { openTestApp } from "../../../helpers/http/app.ts";
 
 const DATASETS = EXPORT_DATASET_NAMES.map((name) => EXPORT_DATASETS[name]);
-/** Rows that no other rows refer to. */
+/** Datasets whose rows no other rows reference. */
 const CHILDREN = DATASETS.filter(({ parents }) => parents.length > 0);
 
 interface Entry {
@@ -17,7 +17,7 @@ interface Entry {
   isOwnTime: boolean;
 }
 
-/** The entries that the transaction has logged so far, by kind. */
+/** Returns the entries that the transaction has logged so far, by kind. */
 function listEntries(tx: Sql): Promise<Entry[]> {
   return tx<Entry[]>`
     select dataset, kind, id, at = now()::timestamptz(3) as is_own_time
@@ -27,7 +27,7 @@ function listEntries(tx: Sql): Promise<Entry[]> {
 }
 
 test.each(DATASETS.map((dataset) => [dataset.name, dataset] as const))(
-  "an update of rows of %s is logged with the start of its transaction",
+  "logs an update of rows of %s with the start of its transaction",
   async (name, { table }) => {
     await using app = await openTestApp();
     await makeExportProject(app);
@@ -40,7 +40,7 @@ test.each(DATASETS.map((dataset) => [dataset.name, dataset] as const))(
 );
 
 test.each(CHILDREN.map((dataset) => [dataset.name, dataset] as const))(
-  "deletions and changed keys of %s are logged as deletions",
+  "logs deletions and key changes of %s as deletions",
   async (name, { table, timeColumn }) => {
     await using app = await openTestApp();
     await makeExportProject(app);
@@ -64,7 +64,7 @@ test.each(CHILDREN.map((dataset) => [dataset.name, dataset] as const))(
   },
 );
 
-test("rows that are new are not logged, and imported ones are", async () => {
+test("logs imported rows but not new rows", async () => {
   await using app = await openTestApp();
   const { project } = await makeExportProject(app);
   const made = {
@@ -84,7 +84,7 @@ test("rows that are new are not logged, and imported ones are", async () => {
   });
 });
 
-test("what decides whether children are exported is logged, and other changes are not taken for it", async () => {
+test("logs a change of visibility only if it affects the export of children", async () => {
   await using app = await openTestApp();
   const { ids } = await makeExportProject(app);
   const issue = ids["open issue"] ?? "";
@@ -115,7 +115,7 @@ test("what decides whether children are exported is logged, and other changes ar
   }
 });
 
-test("entries cannot be forged, and tables cannot be emptied without any", async () => {
+test("prevents forged entries, and prevents truncating a table without logging it", async () => {
   await using app = await openTestApp();
   const { project } = await makeExportProject(app);
   const forged = { projectId: project.id, dataset: "issues", kind: "deletion", id: crypto.randomUUID() };

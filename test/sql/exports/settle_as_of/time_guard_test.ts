@@ -1,4 +1,4 @@
-/** The triggers that protect the time columns of tracker rows (docs/watermark.md). */
+/** Tests the triggers that protect the time columns of tracker rows (docs/watermark.md). */
 import { expect, test } from "bun:test";
 import { EXPORT_DATASET_NAMES, EXPORT_DATASETS } from "../../../../shared/exports/datasets.ts";
 import { openPool, type Pool } from "../../../../sql/connection/pool.ts";
@@ -7,12 +7,12 @@ import { openTestApp, type TestApp } from "../../../helpers/http/app.ts";
 
 const TABLES = EXPORT_DATASET_NAMES.map((name) => EXPORT_DATASETS[name]);
 
-/** Sessions of a tracker; those of tests may write any time. */
+/** Opens sessions of a tracker. Unlike these, the sessions of tests may write any time. */
 function openTracker({ db }: Pick<TestApp, "db">): Pool {
   return openPool(db.url, { applicationName: "tracker", max: 1 });
 }
 
-/** Copies one row of a table, with other keys and, unless it is null, another time. */
+/** Copies one row of a table with new keys. Its time is `at`, or the current time if `at` is null. */
 async function copyRow(tracker: Pool, { table, timeColumn }: (typeof TABLES)[number], at: string | null) {
   const time = at === null ? tracker`now()` : tracker`${at}::timestamptz`;
   await tracker`
@@ -26,7 +26,7 @@ async function copyRow(tracker: Pool, { table, timeColumn }: (typeof TABLES)[num
 }
 
 test.each(TABLES.map((dataset) => [dataset.table, dataset] as const))(
-  "a row of %s is refused if its time is not the start of its transaction, and keeps that time",
+  "rejects a row of %s whose time is not the start of its transaction, and changes of that time",
   async (table, dataset) => {
     await using app = await openTestApp();
     await makeExportProject(app);
@@ -45,7 +45,7 @@ test.each(TABLES.map((dataset) => [dataset.table, dataset] as const))(
         `${timeColumn} of a row of "${table}" must not change`,
       );
     }
-    // Other changes are allowed, and so is writing the same time.
+    // Other changes are allowed, and so is an update to the same time.
     await tracker`update ${tracker(table)} set ${tracker(timeColumn)} = ${tracker(timeColumn)}, project_id = project_id`;
     await tracker.begin(async (tx) => {
       await tx`set local ulr.backfill = 'on'`;
@@ -56,7 +56,7 @@ test.each(TABLES.map((dataset) => [dataset.table, dataset] as const))(
   },
 );
 
-test("a row that is there already is not refused for its time by INSERT … ON CONFLICT DO NOTHING", async () => {
+test("does not reject the time of an existing row in INSERT … ON CONFLICT DO NOTHING", async () => {
   await using app = await openTestApp();
   await makeExportProject(app);
   const tracker = openTracker(app);

@@ -1,4 +1,4 @@
-/** A tracker that writes its own tables while they are exported through views. */
+/** Tests a tracker that writes its own tables while they are exported through views. */
 import { expect, test } from "bun:test";
 import type { Pool } from "../../../../sql/connection/pool.ts";
 import {
@@ -13,7 +13,7 @@ import { openLoginRole } from "../../../helpers/postgres/login_role.ts";
 const WRITERS = 4;
 const ROUNDS = 5;
 
-/** Inserts notes until it is aborted, in transactions of random length; some are rolled back. */
+/** Inserts notes until it is aborted, in transactions of random length. Some transactions are rolled back. */
 async function writeNotes(
   tracker: Pool,
   { project, ids }: ExportProject,
@@ -57,7 +57,7 @@ async function exportNotes(
   return { asOf: response.headers.get("x-export-as-of") ?? "", format, text };
 }
 
-test("an as_of names the same rows through views once every writer has committed, in whatever order", async () => {
+test("exports the same rows through views for an as_of after all writers have committed, in whatever order", async () => {
   await using app = await openTestApp({ config: { trackerSchema: FOREIGN_SCHEMA } });
   const made = await makeExportProject(app);
   await moveToForeignTracker(app.db.owner);
