@@ -1,6 +1,6 @@
 /**
- * Streams the rows of a query with COPY over one or two connections, without parsing them. Most of the time goes into
- * formatting the lines, which the server process of each connection does.
+ * Streams the rows of a query with COPY over one or two connections, without parsing them. Formatting the lines takes most of
+ * the time, and each connection has its own server process to format them.
  */
 import { edenGC } from "bun:jsc";
 import type { Readable } from "node:stream";
@@ -75,7 +75,7 @@ export async function* copyRows(
 export interface CopyPart {
   query: string;
   isLast: boolean;
-  /** Called after the part was copied, with the size of its lines. */
+  /** Called after the part has been copied, with the size of its lines in bytes. */
   onCopied?(bytes: number): void;
 }
 

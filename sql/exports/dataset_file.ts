@@ -44,8 +44,8 @@ interface Format {
 }
 
 /**
- * The export formats. If an export fails, the stream stops at any byte and the connection breaks. Only Parquet's footer marks
- * the end of a complete file.
+ * The export formats. If an export fails, the stream stops at any byte and the connection is closed early. Only Parquet's
+ * footer marks the end of a complete file.
  */
 export const FORMATS: Readonly<Record<ExportFormat, Format>> = {
   /** One JSON object per line, terminated by LF. A file without rows is empty. */
@@ -155,7 +155,7 @@ export interface DatasetFileOptions {
   format: ExportFormat;
   /** Counts the rows as they arrive. */
   meter?: RowMeter;
-  /** Opens a second connection for a large file, if one is free. The bytes stay the same. */
+  /** Opens a second connection for a large file, if one is free. The bytes of the file stay the same. */
   lanes?: ExportLanes;
 }
 
@@ -203,7 +203,7 @@ const RANGE_BYTES = 4 * 2 ** 20;
  * first lines.
  */
 const FIRST_ROWS = 500;
-/** Maximum rows in a range. It limits the duration of a range when few rows match the filters. */
+/** Maximum number of rows in a range. It limits the duration of a range when few rows match the filters. */
 const ROWS_MAX = 50_000;
 /** Maximum factor by which the next range may be longer than the last. */
 const GROWTH_MAX = 4;

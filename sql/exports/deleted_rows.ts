@@ -46,7 +46,7 @@ export function streamDeletedFile(
 ): AsyncGenerator<Uint8Array, void, void> {
   const { copy, fileOf } = FORMATS[format];
   const query = deletedQuery(increment, format);
-  // No value needs quotes.
+  // No value of these columns needs quotes.
   const open = (counted?: RowMeter) => copyRows(snapshot, query, { ...copy([]), meter: counted });
   return fileOf({ table: "deleted", columns: COLUMNS }, open, meter);
 }

@@ -41,7 +41,7 @@ export interface RecentBuildsRow {
   /** `ready`, or the error code. */
   result: "ready" | ExportJobErrorCode;
   jobs: number;
-  /** Seconds from queueing to the end: median, 95th percentile and maximum. */
+  /** Seconds from queueing to the end of the build: median, 95th percentile and maximum. */
   seconds: [p50: number, p95: number, max: number];
 }
 

@@ -60,9 +60,9 @@ export interface ExportJobRow extends ExportVisibility, ExportJobProgress {
   finishedAt: string | null;
 }
 
-/** A job, as read by a member of its organization. */
+/** A job with the membership of the user who reads it. */
 export interface VisibleExportJobRow extends ExportJobRow {
-  /** The member's role in the organization. */
+  /** The user's role in the organization. */
   role: OrgRole;
   orgSlug: string;
   requireSecondFactor: boolean;
@@ -134,8 +134,8 @@ export interface NewExportJob extends ExportVisibility {
 }
 
 /**
- * Inserts a queued job. First lock the organization, so that no two jobs get the same number, and check that it has no active
- * job.
+ * Inserts a queued job. Lock the organization first, so that no two jobs get the same number. The organization must not have
+ * an active job.
  */
 export async function insertExportJob(sql: Sql, job: NewExportJob): Promise<ExportJobRow> {
   return onlyRow(sql<[ExportJobRow]>`

@@ -9,7 +9,7 @@ import { type DatasetFileOptions, streamDatasetFile } from "./dataset_file.ts";
 import { streamDeletedFile } from "./deleted_rows.ts";
 
 export interface ProjectEntriesOptions extends Pick<DatasetFileOptions, "selection" | "format"> {
-  /** Counts the rows of all files as they are sent. */
+  /** Counts the rows of all dataset files as they are sent. */
   meter: RowMeter;
   /** Directory of the files in the archive. Default: the root. */
   directory?: string;

@@ -24,7 +24,7 @@ import { isChangeLogKept, SINCE_DAYS } from "./tracker_changes.ts";
 
 /** How long to wait for short transactions if `as_of` is omitted, so that the cutoff is as recent as possible. */
 const FRESHNESS_WAIT_MS = 100;
-/** How long a request waits for an explicit `as_of` to settle. */
+/** Maximum time that a request waits for its cutoff to settle. */
 const SETTLE_TIMEOUT_MS = 5000;
 const FIRST_PAUSE_MS = 1;
 const MAX_PAUSE_MS = 50;
@@ -52,7 +52,7 @@ export interface SettleOptions {
   /** ISO 8601 with milliseconds, as `parseInstant` returns it. */
   asOf?: string;
   timeoutMs?: number;
-  /** Application names whose sessions are ignored: the operator guarantees that they write no tracker rows. */
+  /** Application names whose sessions are ignored, because the operator guarantees that they write no tracker rows. */
   ignoredApplications?: readonly string[];
   /** Schema of the tracker tables or views. */
   trackerSchema?: string;
@@ -114,7 +114,7 @@ function isBlind(blockers: readonly WatermarkBlocker[]): boolean {
   return blockers.some(({ pid, transactionStart }) => pid !== NO_SESSION && transactionStart === null);
 }
 
-/** Logs what holds back the watermark (docs/watermark.md). */
+/** Logs the blockers of the watermark (docs/watermark.md). */
 function report(deps: CutoffDeps, result: AsOfResult, isChosen: boolean): void {
   // Uses only the database's clock, because a difference from this machine's clock would look like a lag.
   const lagMs = result.ok && isChosen ? Date.parse(result.observedAt) - Date.parse(result.asOf) : 0;
@@ -292,11 +292,11 @@ function isClear(session: SessionRow, watermark: string, wasWaiting: boolean): b
 }
 
 /**
- * Returns every other session that could write to this database. PostgreSQL's own workers write no rows. Citus's maintenance
- * daemon is excluded, because its transaction stays open while a node does not respond. A write that the daemon commits was
- * prepared on its node before, so `listAbandonedCitusWrites` finds it. A prepared transaction with tracker rows has no
- * session and no known start. Nothing settles while one exists. `observedAt` is the time before the observation, truncated to
- * milliseconds.
+ * Returns every other session that could write to this database. PostgreSQL's own workers are excluded, because they write no
+ * rows. Citus's maintenance daemon is excluded too, because its transaction stays open while a node does not respond. A write
+ * that the daemon commits was prepared on its node before, so `listAbandonedCitusWrites` finds it. A prepared transaction
+ * with tracker rows has no session and no known start. Nothing settles while one exists. `observedAt` is the time before the
+ * observation, truncated to milliseconds.
  */
 async function observe({ sql, ignoredApplications, tables }: Scope) {
   const rows = await sql<({ observedAt: string } & (SessionRow | { pid: null }))[]>`

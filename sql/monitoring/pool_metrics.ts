@@ -31,7 +31,7 @@ export function registerPoolMetrics(registry: Registry, pools: Readonly<Record<s
   );
 }
 
-/** Registers the gauges of the server's connections, from all clients. They are measured at each scrape. */
+/** Registers the gauges of the server's connections from all clients, which are measured at each scrape. */
 export function registerServerConnections(registry: Registry, { sql, log }: { sql: Sql; log: Log }): void {
   registerMeasuredGauges(
     { registry, log },

@@ -1,4 +1,4 @@
-/** Tests the privileges of the service's role on every table. It fails if the role gains or loses a privilege. */
+/** Tests the privileges of the service's role on every table. The test fails if the role gains or loses a privilege. */
 import { expect, test } from "bun:test";
 import type { Sql } from "../../sql/connection/pool.ts";
 import { migrate } from "../../sql/migrate.ts";

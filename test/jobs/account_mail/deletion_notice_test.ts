@@ -33,7 +33,7 @@ async function openPlace() {
   };
 }
 
-test("mails only owners who deleted the organization, when it ends and where to restore it", async () => {
+test("mails every owner, and no one else, who deleted the organization, the deadline and the restore link", async () => {
   await using place = await openPlace();
   const { api, org, owner, runner, server } = place;
   const other = await api.make.person({ org, role: "owner" });
@@ -56,7 +56,7 @@ test("mails only owners who deleted the organization, when it ends and where to 
   expect(html).toContain('<meta name="color-scheme" content="light dark">');
 });
 
-test("mails owners when a member or an operator deletes or restores the organization, and after the deletion", async () => {
+test("mails owners about a restoration, a deletion by an operator, and the completed deletion", async () => {
   await using place = await openPlace();
   const { api, org, owner, runner, server } = place;
   await place.remove();

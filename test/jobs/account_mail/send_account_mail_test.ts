@@ -41,7 +41,7 @@ async function jobState({ db }: TestApp, id: string) {
   return row?.state;
 }
 
-test("sends one link, with the requester's network, the time when the link expires, and advice for other recipients", async () => {
+test("sends one link, with its expiry, the requester's network, and advice if someone else made the request", async () => {
   await using place = await openWith();
   const { app, runner, server } = place;
   const user = await app.make.user({ username: "mika", email: "Mika@example.com" });

@@ -257,7 +257,7 @@ test("fails the job of a deleted organization", async () => {
   expect(await listMismatches(app)).toEqual([]);
 });
 
-test("builds an increment that starts 91 days ago, and fails at once if its changes have been deleted", async () => {
+test("builds an increment that starts less than 91 days ago, and fails at once if its changes have been deleted", async () => {
   await using app = await openTestApp();
   const { person } = await makeExportProject(app);
   await using runner = await openTestRunner(app);

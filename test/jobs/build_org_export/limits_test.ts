@@ -50,7 +50,7 @@ test("writes the progress of a build at most once a second", async () => {
   expect(writes).toBeLessThanOrEqual(Math.floor(seconds) + 1);
 });
 
-test("grows by at most 96 MiB while exporting an organization with 62,000 rows and 120 MiB of text", async () => {
+test("a runner's memory grows by at most 96 MiB for an organization with 62,000 rows and 120 MiB of text", async () => {
   await using app = await openTestApp({ config: { rateLimitUserPerMinute: 1_000_000 } });
   const { person } = await makeHeavyOrg(app, 120);
   const project = await app.make.project({ orgId: person.org.id, ownerId: person.user.id });

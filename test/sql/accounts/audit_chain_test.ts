@@ -126,27 +126,27 @@ test("prevents everyone, even the owner, from setting the time or chain position
 
 const TAMPERINGS: readonly [name: string, change: (tx: Sql) => Promise<unknown>, problem: RegExp][] = [
   [
-    "an entry that is changed",
+    "a changed entry",
     async (tx) => tx`update audit_log set details = '{"number": 4}' where position = 3`,
     /^The audit log is broken: entry 3 of \S+, position 3 was changed$/,
   ],
   [
-    "an entry that is deleted",
+    "a deleted entry",
     async (tx) => tx`delete from audit_log where position = 3`,
     /entries are missing before entry 4 of \S+, position 4: the previous one has position 2$/,
   ],
   [
-    "the first entry, deleted",
+    "a deleted first entry",
     async (tx) => tx`delete from audit_log where position = 1`,
     /missing before entry 2/,
   ],
   [
-    "the last entries, deleted",
+    "deleted last entries",
     async (tx) => tx`delete from audit_log where position > 4`,
     /entries are missing at the end: the last one has position 4 instead of 6$/,
   ],
   [
-    "an entry that is put in the place of another, its hash made right",
+    "a replaced entry with a valid hash",
     async (tx) => {
       await tx`update audit_log set action = 'other.thing' where position = 3`;
       await tx`update audit_log a set hash = audit_entry_hash(a) where position = 3`;

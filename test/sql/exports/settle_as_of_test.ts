@@ -91,7 +91,7 @@ test("settleAsOf() waits until an explicit cutoff has settled", async () => {
     isSettled = true;
     return result;
   });
-  // Meanwhile, a cutoff before the transaction settles.
+  // Meanwhile, a cutoff earlier than the open transaction settles.
   expect((await settleAsOf(api, { asOf: "2026-01-01T00:00:00.000Z" })).ok).toBe(true);
   expect(isSettled).toBe(false);
   await open.insertAndCommit();
@@ -186,8 +186,8 @@ test.each<[string, (role: string) => string]>([
     "that may write other tables",
     (role) => `${READS(role)}; grant insert, update on users, projects to ${role}`,
   ],
-  ["that owns tables of its own", (role) => `grant create on schema public to ${role}`],
-  ["with no rights, that the service may not look into", () => "select 1"],
+  ["that owns other tables", (role) => `grant create on schema public to ${role}`],
+  ["without any rights", () => "select 1"],
 ])("settleAsOf() is not held back by a session of a role %s", async (_, setUp) => {
   await using db = await openTestDatabase();
   const api = openApiPool(db);
@@ -204,11 +204,11 @@ test.each<[string, (role: string) => string]>([
 
 test.each<[string, (role: string) => string]>([
   ["may insert into a tracker table", (role) => `grant insert on runs to ${role}`],
-  ["may update one column of one", (role) => `grant update (title) on issues to ${role}`],
-  ["may delete from one", (role) => `grant delete on issue_notes to ${role}`],
-  ["can become one that may", (role) => `grant ulr_app to ${role}; alter role ${role} noinherit`],
+  ["may update one column of a tracker table", (role) => `grant update (title) on issues to ${role}`],
+  ["may delete from a tracker table", (role) => `grant delete on issue_notes to ${role}`],
+  ["can become a role that may write", (role) => `grant ulr_app to ${role}; alter role ${role} noinherit`],
   ["may write all data", (role) => `grant pg_write_all_data to ${role}`],
-  ["may grant itself such a role", (role) => `alter role ${role} createrole`],
+  ["may grant itself a role that may write", (role) => `alter role ${role} createrole`],
   ["is a superuser", (role) => `alter role ${role} superuser`],
   [
     "may write a view",

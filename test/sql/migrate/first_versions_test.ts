@@ -1,4 +1,4 @@
-/** Tests upgrades during writes by functions of the older schema. Afterwards, each line has its first version. */
+/** Tests upgrades while writers still run functions of the older schema. Afterwards, each line has its first version. */
 import { expect, test } from "bun:test";
 import type { Sql } from "../../../sql/connection/pool.ts";
 import { migrate } from "../../../sql/migrate.ts";

@@ -1,4 +1,4 @@
-/** Tests that a restored copy of the database delivers nothing until an operator declares it the replacement of the original. */
+/** Tests that a restored copy of the database delivers nothing until an operator declares that it replaces the original. */
 import { expect, test } from "bun:test";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";

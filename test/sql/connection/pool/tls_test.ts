@@ -62,7 +62,7 @@ test("encrypts and verifies like libpq with each sslmode", async () => {
   expect(await connect(url, "?sslmode=disable")).toBe("28000");
 });
 
-/** Starts a server that responds to the TLS request with `reply` and records what it receives next. */
+/** Starts a server that responds to the TLS request with `reply` and records the bytes that follow. */
 async function openImpostor(reply: string) {
   const received: Buffer[] = [];
   const server = createServer((socket: Socket) => {

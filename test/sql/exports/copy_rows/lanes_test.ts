@@ -1,4 +1,4 @@
-/** Tests an export on two connections: the same bytes as on one connection, and no resources left after any kind of end. */
+/** Tests an export on two connections. It has the same bytes as on one connection, and leaves no resources open. */
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "bun:test";
 import fc from "fast-check";
 import { EXPORT_DATASETS, NO_FILTERS, toVisibility } from "../../../../shared/exports/datasets.ts";
@@ -166,7 +166,7 @@ async function untilBothWait(waitEvent: string): Promise<void> {
   });
 }
 
-/** If no row arrives for this long, no more rows will arrive. A busy machine is slow to read the rows that have arrived. */
+/** Time without a new row after which no more rows are expected. It is long, because a busy machine is slow to read rows. */
 const STILL_MS = 1000;
 
 /** Waits until both lanes are blocked by their reader and all rows that they sent have been read. */
@@ -250,7 +250,7 @@ test("splits ranges between rows with the same time", async () => {
   const ranges = new KeyRanges(ISSUES, selection, { firstRows: 25, bytes: 1 });
   const first = await ranges.next(db.sql);
   if (!first) throw new Error("Cannot test: there is no range");
-  // Until a range was copied, ranges have the same length. Row 50 is in the group of rows 45 to 54, which share their time.
+  // Ranges keep the same length until one has been copied. Row 50 is in the group of rows 45 to 54, which share their time.
   const second = await ranges.next(db.sql);
   const [{ same } = { same: 0 }] = await db.sql<{ same: number }[]>`
     select count(*) as same
