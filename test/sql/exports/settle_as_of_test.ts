@@ -186,7 +186,7 @@ test.each<[string, (role: string) => string]>([
     "that may write other tables",
     (role) => `${READS(role)}; grant insert, update on users, projects to ${role}`,
   ],
-  ["that owns other tables", (role) => `grant create on schema public to ${role}`],
+  ["that may create tables", (role) => `grant create on schema public to ${role}`],
   ["without any rights", () => "select 1"],
 ])("settleAsOf() is not held back by a session of a role %s", async (_, setUp) => {
   await using db = await openTestDatabase();
