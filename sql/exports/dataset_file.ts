@@ -32,7 +32,7 @@ interface Format {
   isCompressed: boolean;
   /** Returns the SQL of a column's value. */
   sqlOf: (column: ExportColumn) => string;
-  /** Returns the SELECT list and FROM addition for a row with the SELECT list `values`. */
+  /** Returns the query parts for a row with the SELECT list `values`. */
   lineOf: (values: string) => RowLine;
   copy: (columns: Columns) => CopyOptions;
   /** Turns the rows that `copy` yields into the file. `copy` counts the rows if it gets a meter. */
@@ -139,7 +139,7 @@ async function* prefix(head: Uint8Array, chunks: Chunks): Chunks {
   }
 }
 
-/** Returns the SELECT list and FROM addition for a row `r` with these columns. */
+/** Returns the query parts for a row `r` with these columns. */
 export function rowLine(columns: Columns, format: ExportFormat): RowLine {
   const { sqlOf, lineOf } = FORMATS[format];
   return lineOf(columns.map((column) => `${sqlOf(column)} as "${column.name}"`).join(", "));
