@@ -80,10 +80,9 @@ export interface CopyPart {
 }
 
 /**
- * Yields the lines of all parts in order, in chunks. Each connection is a lane, which copies one part after the other. The
- * second lane starts when its connection opens, which may never happen. `nextPart` is called inside the snapshot, one call at
- * a time, and returns null after the last part. When the consumer returns early or a lane fails, both lanes stop, and both
- * connections are ready for the next query.
+ * Yields the lines of all parts in order, in chunks. Each connection is a lane, which copies one part after another. The
+ * second lane starts if and when its connection opens. `nextPart` is called in the snapshot, one call at a time, and returns
+ * null at the end. If the consumer returns early or a lane fails, both lanes stop and both connections stay usable.
  */
 export async function* copyLanes(
   snapshots: readonly [ExportSnapshot, Promise<ExportSnapshot | null>],
