@@ -37,7 +37,10 @@ interface FamilyName {
   ids: RegExp;
 }
 
-/** Common names of families. The source's own family names become aliases too, unless they are listed here. */
+/**
+ * Common names of model families. The source's family names become aliases too, but an entry here takes precedence over the same
+ * name.
+ */
 const FAMILY_NAMES: readonly FamilyName[] = [
   { aliases: ["gpt"], provider: "openai", ids: /^gpt-[\d.]+o?$/ },
   { aliases: ["gpt-mini"], provider: "openai", ids: /^gpt-[\d.]+o?-mini$/ },

@@ -1,4 +1,4 @@
-/** Finds reasons to doubt a whole document: it would remove too many models or prices at once. Pure. */
+/** Finds reasons to hold a new catalog document, because it would remove too many models or prices at once. Pure. */
 import type { DocumentDoubt } from "../sql/models/catalog_syncs.ts";
 import { type ModelRow, modelKeyText } from "../sql/models/models.ts";
 import type { MappedCatalog } from "./map_catalog.ts";

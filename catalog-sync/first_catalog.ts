@@ -44,8 +44,7 @@ export async function fillAndSync(deps: SyncDeps, options: SyncOptions): Promise
 }
 
 /**
- * Syncs at the start of a process. If the bundled copy was loaded first, syncs from the source afterwards, with a longer
- * timeout.
+ * Syncs at the start of a process. If the bundled copy was loaded first, syncs from the source afterwards, with the usual timeout.
  */
 export async function syncAtStart(deps: SyncDeps, source: CatalogSource): Promise<void> {
   const filled = await fillIfEmpty(deps, source);

@@ -113,10 +113,7 @@ export function subjectName(name: string): string {
     : `${characters.slice(0, MAX_SUBJECT_NAME - 1).join("")}…`;
 }
 
-/**
- * Returns a name in which mail programs detect no links. The recipient may not know the person who chose the name. The
- * inserted word joiners are invisible.
- */
+/** Inserts invisible word joiners, so that mail programs do not turn the name into a link. A stranger may have chosen the name. */
 export function withoutLinks(name: string): string {
   return name.replaceAll(/(?<=\S)[.:/@](?=\S)/g, "\u2060$&");
 }

@@ -32,8 +32,8 @@ const FINISH_MS = 18_000;
 /** Connections for pg-boss: fetching, heartbeats, supervision and schedule, each with short statements. */
 const QUEUE_CONNECTIONS = 3;
 /**
- * Two connections per build (row updates and cancellations), one per mail about an export, two for the sweeps, one for
- * sealing the audit log, and those of the queue.
+ * Two connections per build (row updates and cancellations), one per mail about an export, two for the sweeps, one for sealing the
+ * audit log, and the queue's own connections.
  */
 const POOL_MAX = 2 * CONCURRENT_BUILDS + CONCURRENT_MAILS + 3 + QUEUE_CONNECTIONS;
 

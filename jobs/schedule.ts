@@ -19,8 +19,8 @@ export const CONCURRENT_BUILDS = 2;
 /** Concurrent mails about exports per process, each with a database connection. */
 export const CONCURRENT_MAILS = 2;
 /**
- * Concurrent mails about accounts per process. They hold no database connection while the mail server works. All of them go
- * to the same mail server, and slow responses must not keep people from signing in.
+ * Account mails that a process sends concurrently. The limit is high, so that a slow mail server does not delay mails that people
+ * need to sign in. A send holds no database connection while it waits for the mail server.
  */
 const CONCURRENT_ACCOUNT_MAILS = 8;
 /** The schedule of `delete_old_records`, in UTC. `EXPORT_SWEEP_CRON` is the schedule of `expire_org_exports`. */

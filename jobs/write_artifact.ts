@@ -17,8 +17,8 @@ export interface ArtifactContent {
 }
 
 /**
- * Writes the content and always closes it. When `signal` is aborted, the store gets an error instead of more content, and
- * some time to clean up. After that time the write is abandoned, and the sweep deletes the store's file.
+ * Writes the content and always closes it. When `signal` is aborted, reading the content fails, and the store has some time to
+ * clean up. After that time the write is abandoned, and the sweep deletes the store's file.
  */
 export async function writeArtifact(
   store: ArtifactStore,

@@ -325,7 +325,10 @@ export type ErrorDetails<Code extends ErrorCode> = (typeof ERRORS)[Code] extends
 export interface ApiErrorOptions<Code extends ErrorCode = ErrorCode> {
   /** A message for this case, if the code and its details are not sufficient. */
   message?: string | undefined;
-  /** The details. They are type-checked if the code is known here. Errors that are passed on may have any details. */
+  /**
+   * The details. They are type-checked if `Code` is one code. A forwarded error, whose code is known only at run time, may have any
+   * details.
+   */
   details?: (ErrorCode extends Code ? Readonly<Record<string, unknown>> : ErrorDetails<Code>) | undefined;
   /** The number of seconds for `Retry-After`; the code's default if omitted. */
   retryAfter?: number;

@@ -86,7 +86,10 @@ export function listKeptRows(
   } satisfies Readonly<Record<string, OldRows>>;
 }
 
-/** Deletes up to `limit` old rows, oldest first, and returns their number. Skips rows that other transactions have locked. */
+/**
+ * Deletes up to `limit` old rows, oldest first, and returns the number of deleted rows. Skips rows that other transactions have
+ * locked.
+ */
 export async function deleteOldRows(sql: Sql, rows: OldRows & { limit: number }): Promise<number> {
   const { table, age, limit } = rows;
   const [key, time] = [sql.unsafe(rows.key ?? "id"), sql.unsafe(rows.time)];

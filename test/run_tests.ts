@@ -9,8 +9,8 @@ import { installPackages } from "./groups/install.ts";
 import { openTestServer, type TestServer } from "./helpers/postgres/server.ts";
 
 /**
- * The timeout of every test and hook, for those that hang. A test that takes a minute on one machine takes ten on a busy one
- * whose page faults are slow. `waitFor` has a shorter timeout, and its error says what did not happen.
+ * The timeout of every test and hook. It only catches tests that hang, because a test that takes one minute can take ten minutes on
+ * a busy machine with slow page faults. `waitFor` has a shorter timeout, and its error says what did not happen.
  */
 export const TIMEOUT_MS = 1_800_000;
 

@@ -11,7 +11,10 @@ const CHANGE_PASSWORD =
 const SOMEONE_TRIES =
   "If this was you, ignore this email. If not, someone knows your password or uses one of your sessions. Change your password now, which ends your other sessions.";
 
-/** Finds the user by id, because the account may have a new address by now. The notice goes to the old address. */
+/**
+ * Writes the notice. The user is found by id, because the account may have a new address by now. The notice goes to the old
+ * address.
+ */
 export const writeFactorNotice: WriteAccountMail = async ({ sql, publicUrl, mail }) => {
   const user = mail.userId === null ? null : await findUser(sql, mail.userId);
   if (!user) return null;

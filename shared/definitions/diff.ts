@@ -31,8 +31,9 @@ export interface FieldDiff {
 }
 
 /**
- * Compares the blocks of two documents by value, two levels deep. Ignores key order, comments and the version. Sections are
- * in document order, with the sections of `to` first.
+ * Compares two documents section by section. A section is a key at the top level, or inside a map at the top level. Compares the
+ * whole value of each section, but ignores key order, comments and the version. Sections are in document order, those of `to`
+ * first.
  */
 export function diffSections(from: ComparedDefinition, to: ComparedDefinition): SectionDiff {
   const [before, after] = [listSections(from), listSections(to)];

@@ -26,8 +26,8 @@ export interface QualifiedName {
 const FIELD_ORDER = ["displayName", "description", "agentType", "domain", "subdomain", "tags"];
 
 /**
- * Writes fields into the `interface` of a document. Changes references to the given names, such as `reviewer@^1.0.0` to
- * `@acme/reviewer@^1.0.0`. All other bytes stay unchanged.
+ * Writes fields into the `interface` of a document. Adds the organization to references to the given names: `reviewer@^1.0.0`
+ * becomes `@acme/reviewer@^1.0.0`. All other bytes stay unchanged.
  */
 export function editDefinition(
   yaml: string,

@@ -1,4 +1,4 @@
-/** Compares and increases versions of the form MAJOR.MINOR.PATCH. */
+/** Compares and increments versions of the form MAJOR.MINOR.PATCH. */
 import semver from "semver";
 import type { ChangeType } from "../vocabulary.ts";
 

@@ -67,9 +67,8 @@ export function registerMeasuredGauges<Label extends string>(
 const LOST_AFTER_MS = 30_000;
 
 /**
- * Wraps `make` for a public endpoint, so that the work does not grow with the number of requests. Calls share a pending
- * result, and reuse a settled result, even a failure, for `ms` milliseconds. `now` returns milliseconds since any point in
- * time.
+ * Wraps `make` for a public endpoint, so that the work does not grow with the number of requests. Calls share a pending result, and
+ * reuse a settled result, even a failure, for `ms` milliseconds. `now` returns milliseconds since an arbitrary fixed point.
  */
 export function shareFor<Result>(
   ms: number,

@@ -64,7 +64,7 @@ export const Environment = Type.Object({
     { unset: 60, min: 1, max: 1440 },
     "minutes that a streamed export may take",
   ),
-  // PostgreSQL truncates longer names and replaces other characters.
+  // PostgreSQL truncates names over 63 bytes and replaces non-ASCII characters.
   EXPORT_IGNORE_APPLICATIONS: optional(
     "application names of database sessions, separated by commas",
     "^[ -+\\--~]{1,63}(,[ -+\\--~]{1,63})*$",

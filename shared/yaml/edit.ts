@@ -177,7 +177,7 @@ class TreeEditor {
   }
 }
 
-/** Formats a scalar so that it has the same value inside brackets. */
+/** Formats a scalar so that it has the same value inside a flow collection. */
 function copyScalar({ value, source = "", tag, type }: Scalar): string {
   if (typeof value === "string") return flowText(value, type as Scalar.Type);
   const text = source === "" ? "null" : source;

@@ -41,9 +41,10 @@ const TURN = fragment`coalesce(due_at, created_at)`;
 const COLUMNS = columnList("id, kind, email, user_id, org_id, details, network, created_at");
 
 /**
- * Queues a mail, ends the links that it replaces, and returns the row's id. Over the hourly limit, the mail waits if its kind
- * allows waiting; otherwise, it is not sent. Anyone can request a mail with a link, so an unsent one takes the same work as a sent
- * one. Call inside the transaction of the change that the mail is about.
+ * Queues a mail, ends the links that it replaces, and returns the row's id. If the hourly limit is reached, the mail waits if its
+ * kind allows waiting. Otherwise, it is not sent, and earlier links stay valid. Anyone can request a mail with a link, so a mail
+ * that is not sent takes the same work as one that is. The response time must not reveal the difference. Call inside the
+ * transaction of the change that the mail is about.
  */
 export async function queueAccountMail(tx: Sql, boss: Boss, mail: NewAccountMail): Promise<string> {
   const { kind, email, userId = null } = mail;

@@ -116,7 +116,7 @@ export async function markApiKeyRevoked(
     returning id, org_id, revoked_at`);
 }
 
-/** Revokes a user's keys that are bound to an organization, and returns their number. */
+/** Revokes a user's active keys that are bound to an organization, and returns the number of revoked keys. */
 export async function markBoundApiKeysRevoked(sql: Sql, { userId, orgId }: MemberKey): Promise<number> {
   const { count } = await sql`
     update api_keys

@@ -6,7 +6,8 @@ import { firstRow, onlyValue, type Sql } from "../connection/pool.ts";
 import type { UserWithPassword } from "./users.ts";
 
 /**
- * Minutes within which a session must complete the second step. TOTP has more, because the user may have to install an app first.
+ * Minutes within which a session must complete the second step. Adding TOTP has more, because the user may have to install an app
+ * first.
  */
 const SESSION_MINUTES = { verify: 5, add_passkey: 5, add_totp: 15 } as const;
 

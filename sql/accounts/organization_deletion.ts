@@ -92,7 +92,8 @@ export async function markOrgDeleted(tx: Sql, orgId: string): Promise<DeletedOrg
     returning id`;
   // Members are deleted last. Writers lock the rows that they change before their membership, so any other order could deadlock.
   const { count: members } = await tx`delete from organization_members where org_id = ${orgId}`;
-  // The previous statement may have waited for writers. Deletes the drafts that they have committed since.
+  // The previous statement may have waited for writers. The previous statement may have waited for writers. This deletes the drafts
+  // that they committed meanwhile.
   await deleteDrafts(tx, orgId);
   return { jobIds: jobs.map(({ id }) => id), members, projects };
 }

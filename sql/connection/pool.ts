@@ -21,8 +21,8 @@ export interface PoolOptions {
   /** Session settings, in addition to those of all pools. */
   settings?: Readonly<Record<string, string>>;
   /**
-   * Whether the URL may lead to a pooler that assigns a session for one transaction, such as PgBouncer. Queries must then leave no
-   * state in the session, so no statement is prepared under a name. Do not use LISTEN, session locks or `readOnly` in such a pool.
+   * Whether the URL may point to a pooler in transaction mode, such as PgBouncer. Session state does not survive a transaction
+   * there, so named prepared statements are disabled. Do not use LISTEN, session locks or `readOnly` in such a pool.
    */
   isPooled?: boolean;
   /** Limits how long statements wait for a lock, so that statements that wait for a locked table do not use up all connections. */

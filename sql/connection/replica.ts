@@ -113,8 +113,8 @@ export class Replica {
   }
 
   /**
-   * Returns the replica's pool once the replica shows everything committed before the call. Returns null after the timeout, or
-   * after twice the timeout if the replica does not respond.
+   * Returns the replica's pool once the replica shows everything committed before the call. Returns null at once while the replica
+   * is not in use, otherwise after the timeout, or after twice the timeout if the replica does not respond.
    */
   async catchUp(timeoutMs: number): Promise<Pool | null> {
     const position = await this.readPosition();

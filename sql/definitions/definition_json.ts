@@ -4,7 +4,7 @@ import { selectFields } from "./definition_field.ts";
 import { DEFINITION_FIELDS, SUMMARY_FIELDS } from "./fields.ts";
 import { type DefinitionViewer, isVisible } from "./visibility.ts";
 
-/** The texts of a definition to include in its JSON. */
+/** The long text fields of a definition to include in its JSON. */
 export interface ShownTexts {
   includeYaml: boolean;
   includeRuntime: boolean;

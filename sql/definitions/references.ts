@@ -8,8 +8,9 @@ import { type DefinitionViewer, isVisible, memberOrgIds } from "./visibility.ts"
 
 export interface DefinitionReferenceRow extends DefinitionReference {
   /**
-   * Id of the organization that the reference resolves to. Null if there was no such organization at publication, or for a draft if
-   * there is none now. Also null for non-members if only members can resolve the reference.
+   * Id of the organization that the reference resolves to. The id of the organization that the reference resolves to: at
+   * publication for a published version, now for a draft. Null if that organization does not exist. Also null for non-members if
+   * only members can resolve the reference.
    */
   targetOrgId: string | null;
 }

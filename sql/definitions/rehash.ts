@@ -25,9 +25,9 @@ interface OldRow {
 }
 
 /**
- * Recomputes the hashes that have an older form. Returns the number of versions that were skipped because other sessions have
- * locked them. Never waits for a writer, and never overwrites a concurrent change. Each batch is committed, so a call continues
- * after the last batch of a killed call. Concurrent calls are safe.
+ * Recomputes hashes in an outdated format. Returns the number of versions that were skipped because other sessions have locked
+ * them. Never waits for a writer, and never overwrites a concurrent change. Each batch is committed, so a rerun resumes where a
+ * killed run stopped. Concurrent calls are safe.
  */
 export async function rehashDefinitions(sql: Sql, { onProgress }: RehashOptions): Promise<number> {
   // The index does not exist if only earlier migrations have been applied.

@@ -254,8 +254,8 @@ export function rangeQuery(
 }
 
 /**
- * Returns a query for the key of the row that is `rows` rows after `after`, including invisible rows. The query returns no
- * row if fewer rows follow. It reads only the index if the table is vacuumed.
+ * Returns a query for the key of the row that is `rows` rows after `after`. Rows that the export excludes also count. The query
+ * returns no row if fewer rows follow. It reads only the index if the table is vacuumed.
  */
 export function boundaryQuery(
   dataset: ExportDataset,

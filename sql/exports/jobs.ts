@@ -174,9 +174,9 @@ export async function markExportJobCanceled(sql: Sql, id: string): Promise<Expor
 }
 
 /**
- * Locks the sending of the job's mail until the transaction ends; false if another transaction holds the lock. A mail server
- * may take minutes to respond, so this is an advisory lock that no other session waits for. PostgreSQL releases it if the
- * process crashes.
+ * Takes the lock for sending the job's mail until the transaction ends; false if another transaction holds the lock. A mail server
+ * may take minutes to respond, so this is an advisory lock that no other session waits for. PostgreSQL releases it if the process
+ * crashes.
  */
 export async function lockExportMail(tx: Sql, exportJobId: string): Promise<boolean> {
   await tx`select ${UNLIMITED_TRANSACTION}`;

@@ -92,9 +92,8 @@ export function selectLines(
   { line, source, more = [] }: RowLine & { more?: readonly string[] },
 ): string {
   if (isIncrement(selection)) {
-    // Sorts keys instead of lines, so that the sort fits in memory. The order must not come from an index, because the
-    // planner would then read the whole project. It prefers an index because the transaction of an export makes sorts look
-    // expensive.
+    // Sorts keys instead of lines, so that the sort fits in memory. Transactions of exports set `enable_sort` to off, so the
+    // planner would rather read the whole project in index order. `materialized` and `offset 0` prevent that.
     return `with keys as materialized (
     ${changedKeys(dataset, selection)}
   )
@@ -231,7 +230,7 @@ export function changesOfOlderRows(dataset: ExportDataset, increment: Increment)
   return [own, ...parents];
 }
 
-/** Returns the FROM clause for the changed rows `r`, each once, with their parents and the time of their last change `k.at`. */
+/** Returns a FROM clause with one row `r` per changed row, joined with its parents. `k.at` is the time of the row's last change. */
 export function fromChanged(
   dataset: ExportDataset,
   increment: Increment,

@@ -6,7 +6,7 @@ import { isDoubtfulChange } from "./held_prices.ts";
 import { comparePrices, type PriceChange } from "./model_price_changes.ts";
 import { type ModelKey, modelKeyText, type Prices } from "./models.ts";
 
-/** A doubtful price is a mistake if the source reverts it within this time. */
+/** A doubtful price counts as a mistake if the source reverts it within this time. */
 const MISTAKE_MS = 24 * 3_600_000;
 
 /** A line of `price-history.ndjson.gz`. The source listed the model with this cost from `at` on. */

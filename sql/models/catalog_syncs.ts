@@ -26,7 +26,7 @@ export interface CatalogSync extends SyncCounts {
   /** The newest date in the source's data, which shows the age of the data; `null` if there is no data or no date. */
   dataDate: string | null;
   outcome: CatalogSyncOutcome;
-  /** Reasons for skipped rows and unknown fields. */
+  /** One line per skipped row or unknown field, with the reason. */
   notes: readonly string[];
   /** Error message; null unless the sync was refused or failed. */
   error: string | null;
@@ -135,7 +135,7 @@ export interface RefusedDoubt {
   /** The number of affected models, as in `DocumentDoubt`; `null` if an earlier release recorded the doubt. */
   extent: string | null;
   source: string;
-  /** Error of the last sync with this doubt. */
+  /** The error message of the last sync that raised this doubt. */
   error: string;
   firstSeenAt: string;
   lastSeenAt: string;

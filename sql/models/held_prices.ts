@@ -36,8 +36,8 @@ export interface HeldPricesRow extends HeldPrices {
   /** Time when an operator rejected the prices; `null` if no operator did. */
   rejectedAt: string | null;
   /**
-   * Whether a sync that finds the prices now may take them. This is the case one hour after they were first seen, unless they are
-   * rejected.
+   * Whether the next sync may apply these prices if the source still has them. True from one hour after the prices were first seen,
+   * unless an operator has rejected them.
    */
   isDue: boolean;
 }

@@ -42,7 +42,7 @@ export async function listPriceCorrections(sql: Sql, key: ModelKey): Promise<Pri
     order by id desc`;
 }
 
-/** The times that limit a correction of a price. */
+/** The times that bound a price correction, and its default end. */
 export interface CorrectionLimits {
   now: string;
   /** Start of the model's known price history. */

@@ -173,7 +173,7 @@ export interface ClaimedDelivery {
   webhookId: string;
   orgId: string;
   url: string;
-  /** The current secret, then the replaced secrets that still sign. */
+  /** The current secret, then the retired secrets that are still used for signing. */
   secrets: string[];
   payload: string;
   attempts: number;
@@ -181,9 +181,9 @@ export interface ClaimedDelivery {
 }
 
 /**
- * Claims one due delivery each of up to `limit` webhooks, for one minute. A webhook receives one request at a time. The creators of
- * organizations take turns, and creators with open requests come later. Slow receivers therefore delay only their creator's
- * organizations. The organizations of a creator also take turns.
+ * Claims one due delivery from each of up to `limit` webhooks, for one minute. A webhook receives one request at a time. The
+ * creators of organizations take turns, and creators with open requests come later. Slow receivers therefore delay only their
+ * creator's organizations. The organizations of a creator also take turns.
  */
 export async function claimDeliveries(sql: Sql, limit: number): Promise<ClaimedDelivery[]> {
   return sql<ClaimedDelivery[]>`

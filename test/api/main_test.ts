@@ -188,7 +188,8 @@ describe("on SIGTERM, the API process", () => {
     await using api = await startApi({ DATABASE_URL: shared.url });
     const yaml = largeAgentYaml("large");
     const running = api.request("/api/v1/definitions/agent/large", { method: "POST", key, body: { yaml } });
-    // The request has been authenticated. Reading its document takes far longer than the steps before.
+    // Waits until the request is authenticated. The API then still reads the document, which takes far longer than the
+    // authentication.
     await waitFor(async () => {
       const [row] = await shared.sql`
         select 1 from api_keys where user_id = ${user.id} and last_used_at is not null`;

@@ -96,7 +96,7 @@ async function benchMemory({ run, ours, person, projects }: ExportBench): Promis
   return { title: "Peak memory of the API's process while it streams", header, rows };
 }
 
-/** The figures of a download. Durations and CPU times are in seconds. */
+/** The measurements of one download. Durations and CPU times are in seconds. */
 interface ExportReading extends Reading {
   seconds: number;
   bytes: number;

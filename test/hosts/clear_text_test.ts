@@ -24,7 +24,7 @@ function listWarnings(service: ServiceProcess): unknown[] {
     .map(({ level, message }) => ({ level, message }));
 }
 
-/** Starts each process and returns the warnings of all. */
+/** Runs the API, the job runner, a catalog sync and `migrate --status`, and returns the warnings of each. */
 async function gatherWarnings(databaseUrl: string, env: Readonly<Record<string, string>>) {
   const given = { DATABASE_URL: databaseUrl, ...env };
   await using api = await startApi(given);

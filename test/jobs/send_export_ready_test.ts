@@ -49,7 +49,7 @@ async function mailState(app: TestApp, id: string) {
   return row ?? null;
 }
 
-/** Returns the server's URL with a user and password. The server's certificate is self-signed. */
+/** Adds credentials to the server's URL and disables certificate verification, because the certificate is self-signed. */
 function withPassword(url: string): string {
   return `${url.replace("//", "//me:hunter2@")}?tls.rejectUnauthorized=false`;
 }

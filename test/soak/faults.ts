@@ -75,7 +75,7 @@ function listFaults(soak: Soak, { server, api, runner }: Targets, chance: Chance
   ];
 }
 
-/** Kills one of PostgreSQL's server processes and waits until all of them are gone. The postmaster then recovers. */
+/** Kills one of PostgreSQL's server processes and waits until all of them are gone. The postmaster then runs crash recovery. */
 async function crash(server: OwnServer, chance: Chance): Promise<void> {
   const before = server.children().map((pid) => [pid, identifyProcess(pid)] as const);
   const areGone = () => before.every(([pid, identity]) => identifyProcess(pid) !== identity);

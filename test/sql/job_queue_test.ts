@@ -121,7 +121,7 @@ interface Worker extends AsyncDisposable {
   errors: unknown[];
 }
 
-/** Opens the queue of a job runner, which supervises jobs on a pool of several connections. */
+/** Opens a queue as the job runner does: it supervises jobs and uses a pool of several connections. */
 async function openWorker(db: TestDatabase): Promise<Worker> {
   const sql = openPool(db.url, { applicationName: JOBS_APPLICATION, max: 3 });
   const errors: unknown[] = [];
@@ -202,7 +202,7 @@ test("leaves no open transaction if a script of the queue fails midway", async (
   expect(worker.errors).toEqual([]);
 });
 
-test("continues to work after its connections were terminated", async () => {
+test("a worker keeps processing jobs after its connections are terminated", async () => {
   await using db = await openTestDatabase();
   await using worker = await openWorker(db);
   const done: string[] = [];

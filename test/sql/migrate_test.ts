@@ -118,7 +118,7 @@ test("migrate() names the file that failed, rolls it back, and resumes with that
 
 const RECORDS = "20261121101400_analysis_records__create";
 
-/** Calls `act` while a migrator process is in the middle of a file that creates a table with indexes. */
+/** Calls `act` while a migrator process is in the middle of a migration that creates a table with indexes. */
 async function whileHalfDone(
   db: TestDatabase,
   act: (migrator: ReturnType<typeof spawnMigrator>) => Promise<void>,

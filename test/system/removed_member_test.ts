@@ -90,7 +90,8 @@ test("sessions and keys immediately lose access to the organization in other pro
     expect(await statuses(key)).toEqual([200, 200, 200, 200, 200]);
   await remove();
   for (const key of [bob.token, bob.key]) expect(await statuses(key)).toEqual([403, 403, 403, 404, 200]);
-  // A key of the organization is revoked. The other process may still have it cached for less than a second.
+  // Removing the member revokes the keys bound to the organization. The other process may use its cached copy for less than a
+  // second.
   expect(await statusOf(`/orgs/${bob.org.slug}/members`, { key: bob.boundKey })).toBeOneOf([401, 403]);
   await waitFor(async () => (await statusOf("/auth/me", { key: bob.boundKey })) === 401);
   const me = await second?.request("/api/v1/auth/me", { key: bob.token });

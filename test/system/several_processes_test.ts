@@ -27,7 +27,10 @@ afterAll(async () => {
   await db[Symbol.asyncDispose]();
 });
 
-/** Queues and cancels jobs until the limit is reached. Waits while another caller's job is active. Returns the new jobs. */
+/**
+ * Queues and cancels jobs until the limit is reached. Retries while a job of a concurrent call is active. Returns the ids of the
+ * jobs that it queued.
+ */
 async function queueToTheLimit(api: ApiProcess, person: Person): Promise<string[]> {
   const queued: string[] = [];
   while (true) {
@@ -61,7 +64,7 @@ test("an organization queues exactly as many export jobs as the hourly limit all
   }
 });
 
-/** Tries to sign in concurrently, at each process in turn. Returns the sorted statuses. */
+/** Sends concurrent sign-in requests, spread evenly over the processes. Returns the sorted statuses. */
 async function attempt(pairs: readonly { email: string; address: string }[]): Promise<number[]> {
   const responses = pairs.map(async ({ email, address }, index) => {
     const api = processes[index % processes.length];

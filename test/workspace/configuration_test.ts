@@ -54,7 +54,7 @@ test("docs/configuration.md names every variable that can be read from a file", 
   for (const name of FILE_VARIABLES) expect(text).toContain(`\`${name}_FILE\``);
 });
 
-test("the README lists ten of the variables with the same defaults", async () => {
+test("the README lists ten variables with the defaults from docs/configuration.md", async () => {
   const readme = await readDefaults("README.md");
   const defaults = await readDefaults("docs/configuration.md");
   expect(readme.size).toBe(10);

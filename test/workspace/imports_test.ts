@@ -82,7 +82,7 @@ function findCircles(imports: ReadonlyMap<string, readonly string[]>): string[] 
   return circles;
 }
 
-test("no files import each other in a cycle", () => {
+test("there are no import cycles", () => {
   expect(findCircles(new Map(sources.map((source) => [source.path, listImports(source)])))).toEqual([]);
 });
 

@@ -15,7 +15,7 @@ import { block, type MarkdownSection, renderFile, type Source } from "./markdown
 import type { MarkdownWriter } from "./markdown_writer.ts";
 import { modelAlias } from "./model_alias.ts";
 
-/** The sections in the order of the text. */
+/** The sections in the order in which they are rendered. */
 const SECTIONS: readonly MarkdownSection<Agent>[] = [
   writeOpening,
   writePurpose,

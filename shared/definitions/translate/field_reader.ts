@@ -179,7 +179,10 @@ export class Fields {
     return fields;
   }
 
-  /** Returns the items of a list as maps. An item that is not a map becomes the value of the key `main`. */
+  /**
+   * Returns the items of a list as maps. An item that is not a map becomes a map with the item as the value of the key that `main`
+   * names.
+   */
   entries(key: string, main: string): Fields[] {
     const path = `${this.path}.${key}`;
     const entries = this.list(key).flatMap((item, index) => {

@@ -51,7 +51,7 @@ function visibleLines(text: string): string[] {
   return first === -1 ? [] : lines.slice(first, lines.findLastIndex((line) => !isBlank(line)) + 1);
 }
 
-/** Escapes a line within a paragraph. It could also turn the previous line into the header of a table. */
+/** Escapes a continuation line of a paragraph. A line such as `---|---` would turn the previous line into a table header. */
 function escapeContinuation(line: string): string {
   return /^[-:|][-:| \t]*$/.test(line) ? `\\${line}` : escapeLineStart(line);
 }

@@ -344,8 +344,8 @@ function behindMarker(line: string, marker: Marker, base: number): string {
 }
 
 /**
- * Measures the whitespace at the start of a line, up to `max` columns. Returns it in columns, with a tab stop at every fourth
- * column, and in characters.
+ * Measures the whitespace at the start of a line, up to `max` columns. Returns its width in columns and in characters. Tab stops
+ * are every four columns.
  */
 function indentOf(
   line: string,

@@ -115,7 +115,7 @@ async function searchPage(sql: Transaction, query: ScopedQuery, asked: SearchWor
   const isSpelled = names.length > 0 ? [fragment`v.name = any(${[...names]}::text[])`] : [];
   const inWords = fragment`v.words @@ ${words}::tsquery`;
   const matches = isSpelled.reduce((all, one) => fragment`(${one} or ${all})`, inWords);
-  // With a subselect, the planner expects few matches and reads only the index of words. With filters, the plain condition lets the
+  // With a subquery, the planner expects few matches and reads only the index of words. With filters, the plain condition lets the
   // planner combine indexes.
   const isCounted = names.length === 0 && !hasFilters(query.filters);
   const counted = isCounted ? fragment`v.words @@ (select ${words}::tsquery)` : matches;

@@ -29,7 +29,7 @@ test("tracker check finds no difference in our own tables or in views over anoth
 
 test("tracker check accepts partitioned tables, but reports a trigger that misses moves between partitions", async () => {
   await using db = await openTestDatabase();
-  // With TEST_PARTITIONS, the tables are partitioned already.
+  // With TEST_PARTITIONS, the tables are already partitioned.
   if (!process.env["TEST_PARTITIONS"]) {
     const script = new URL("../../../sql/partition_tracker_tables.sql", import.meta.url);
     await db.owner.begin(async (tx) => tx.unsafe(await Bun.file(script).text()));

@@ -1,4 +1,4 @@
-/** The longest URLs that a server accepts, on every route. Refusals repeat little of the URL. */
+/** Tests URLs of maximum length on every route. The size of an error response is bounded, however long the URL is. */
 import { afterAll, expect, spyOn, test } from "bun:test";
 import { openTestApp } from "../../helpers/http/app.ts";
 

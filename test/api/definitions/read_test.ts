@@ -34,7 +34,7 @@ test("a name can be read with and without its version, with its organization and
   for (const [path, { id }] of paths) {
     const found = await definitionOf(await ask(api, path, null));
     expect([path, found.id]).toEqual([path, id]);
-    // The two later versions do not change the line's first publication.
+    // The two later versions do not change the time of the line's first publication.
     expect(found.releasedAt).toBe(first.publishedAt);
   }
 });

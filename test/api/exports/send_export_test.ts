@@ -52,7 +52,7 @@ test("a job is not queued while the tracker is missing", async () => {
   await expectMissing(await postJob(app, person));
 });
 
-test("counting the rows of a file ends at the file's time limit", async () => {
+test("an export returns 504 if counting its rows exceeds its time limit", async () => {
   await using app = await openTestApp({ streamRules: { maxMs: 300 } });
   const made = await makeExportProject(app);
   const path = `/api/v1/export/projects/${made.project.id}/issues?as_of=${AFTER_ALL}`;

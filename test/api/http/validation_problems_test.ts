@@ -3,7 +3,7 @@ import { Type } from "@sinclair/typebox";
 import { createBodyCheck } from "../../../api/http/validation_problems.ts";
 import { ApiError } from "../../../shared/errors.ts";
 
-/** Returns the problems for which a body is refused. */
+/** Returns the validation problems of a body; empty if the body is valid. */
 function problemsOf(check: (body: Record<string, unknown>) => void, body: Record<string, unknown>): unknown {
   try {
     check(body);

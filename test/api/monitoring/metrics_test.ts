@@ -16,11 +16,8 @@ describe("GET /metrics", () => {
         this.set(collected);
       },
     });
-    let scrapes = 0;
     const scrape = async () => {
-      scrapes += 1;
-      // Each scrape has its own address, because the test exceeds the rate limit of one address.
-      const response = await api.request("/metrics", { address: `192.0.${scrapes >> 8}.${scrapes & 255}` });
+      const response = await api.request("/metrics");
       return (await response.text()).match(/^times_collected \d+/m)?.[0];
     };
     const texts = await Promise.all(Array.from({ length: 20 }, scrape));

@@ -84,7 +84,7 @@ async function listWaitingOnReplica(app: TestApp): Promise<number[]> {
   return rows.map(({ pid }) => pid);
 }
 
-/** Counts the app's export sessions, and its export sessions in a transaction. */
+/** Counts the app's export sessions, and how many of them are in a transaction. */
 async function countExporters(sql: Pool, app: TestApp): Promise<{ all: number; open: number }> {
   const [row] = await sql<[{ all: number; open: number }]>`
     select count(*) as all, count(xact_start) as open from pg_stat_activity

@@ -48,7 +48,7 @@ test("every response has a strong ETag and supports 304, and HEAD returns GET wi
   }
 });
 
-test("a response to a credential is private, and a wrong credential returns 401 here too", async () => {
+test("a response to a request with a credential is private, and a wrong credential returns 401", async () => {
   await using app = await openTestApp();
   await syncFrom(app.db.sql, documentSource(makeDocument({ openai: { "gpt-5": {} } })));
   const { key } = await app.make.person();

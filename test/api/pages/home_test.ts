@@ -1,4 +1,5 @@
 import { expect, test } from "bun:test";
+import { publishAgent } from "../../helpers/definitions/definitions.ts";
 import { openTestApp } from "../../helpers/http/app.ts";
 import { BROWSER, openPage } from "../../helpers/pages/forms.ts";
 
@@ -26,6 +27,15 @@ test("the start page shows a signed-in user their organization and a sign-out bu
   expect(page).toContain(`<option value="${org.slug}" selected>`);
   expect(page).toContain(`<a href="/orgs/${org.slug}">Organization</a>`);
   expect(page).toContain('action="/dashboard/sign-out"');
+});
+
+test("the start page counts a private definition only for members of its organization", async () => {
+  await using api = await openTestApp();
+  const { key, user, org } = await api.make.person({ role: "publisher" });
+  await publishAgent(api, { key, org }, { name: "secret", visibility: "private" });
+  const { token } = await api.make.session({ userId: user.id });
+  expect(await (await openPage(api, "/", token)).text()).toContain("1 definition.");
+  expect(await (await openPage(api, "/")).text()).toContain("0 definitions.");
 });
 
 test("programs get the links, or 404 for an unknown path", async () => {

@@ -230,7 +230,7 @@ test("authenticator codes and recovery codes work without JavaScript", async () 
   await page.getByRole("link", { name: "Remove Phone" }).waitFor();
 });
 
-test("an organization that requires a second factor says what to do, and admits the member once they have one", async () => {
+test("an organization that requires a second factor tells a member to add one, and then admits the member", async () => {
   const account = await makeAccount(dashboard);
   const org = await dashboard.make.org();
   await dashboard.make.member({ orgId: org.id, userId: account.id, role: "publisher" });

@@ -248,7 +248,7 @@ test("saving a restored text does not overwrite a newer version", async () => {
   });
 });
 
-test("when the storage is full, saving works and nothing is offered", async () => {
+test("when the session storage is full, saving still works and no unsaved text is offered", async () => {
   await visitAsAnn(async (page) => {
     await page.evaluate(`for (let length = 2 ** 23; length > 0; length >>= 1)
       try { while (true) sessionStorage.setItem(length + ":" + sessionStorage.length, "x".repeat(length)) } catch {}`);

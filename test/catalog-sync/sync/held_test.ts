@@ -25,7 +25,7 @@ async function countChanges(sql: Pool): Promise<number> {
   return row.count;
 }
 
-/** Makes all held changes and syncs older by this interval. */
+/** Backdates all held prices and syncs by this interval. */
 async function wait(sql: Pool, time: string): Promise<void> {
   await sql`update held_prices set first_seen_at = first_seen_at - ${time}::interval`;
   await sql`

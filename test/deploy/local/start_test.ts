@@ -14,7 +14,7 @@ import {
 } from "../../helpers/process/stack.ts";
 import { waitFor } from "../../helpers/wait_for.ts";
 
-/** The data directory of the first start, which has stopped. Tests work on copies of it. */
+/** The data directory of a stack that was started once and stopped. Tests work on copies of it. */
 let firstBoot: DataDirectory;
 /** The output, catalog response, process count and exit code of the first start. */
 let first: { output: string; models: unknown; processes: number; exitCode: number };

@@ -70,7 +70,7 @@ test("stop() kills a child that does not exit in time", async () => {
   expect(await child.exited).toEqual({ code: null, signal: "SIGKILL" });
 });
 
-test("stop() stops waiting when it is forced", async () => {
+test("stop() kills the child when it is forced", async () => {
   const force = new AbortController();
   await using supervisor = openSupervisor({ force: force.signal });
   const lines: string[] = [];

@@ -69,7 +69,7 @@ class StyleWriter {
     this.pieces.push({ text, owner, ...(target ? { target } : {}) });
   }
 
-  /** Ends a line, often with a comment. */
+  /** Ends a line, sometimes with trailing whitespace or a comment. */
   #tail({ tail }: Context, mayComment = true): void {
     this.#isBehindBlock = !mayComment;
     if (mayComment && this.#chance.of(0.2))

@@ -77,7 +77,7 @@ export function openWriterPool(url: string): Pool {
   return openPool(url, { applicationName: "tracker", max: WRITERS });
 }
 
-/** The writers of one project. */
+/** Runs the overlapping transactions that write the history of one project. */
 export class HistoryWriters {
   /** All rows that transactions wrote. */
   readonly touched: Touch[] = [];

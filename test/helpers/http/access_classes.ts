@@ -12,7 +12,7 @@ export const CALLERS = [
   // Owns the requested organization, which is on the free tier.
   "freeMember",
   ...["viewer", "publisher", "admin", "owner"],
-  // Is not a member of the requested organization, and is on the free tier.
+  // Not a member of the requested organization. Its own organization is on the free tier.
   "platformAdmin",
   ...["session", "automationKey", "systemKey", "readKey"],
   // Sessions of the organization's owner and of the outsider.

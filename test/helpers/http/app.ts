@@ -45,7 +45,7 @@ export interface TestApp extends AsyncDisposable {
   logLines: LogLine[];
   /** Makes the app behave as it does between SIGTERM and its exit. */
   leave(): void;
-  /** Sends a request. Throws if the response contradicts the OpenAPI document or lacks a header that every response has. */
+  /** Sends a request. Throws if the response contradicts the OpenAPI document or lacks a header that every response must have. */
   request(path: string, options?: TestRequest): Promise<Response>;
 }
 

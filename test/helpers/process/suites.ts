@@ -5,7 +5,7 @@ import { runCommand } from "./command.ts";
 /** Test name prefixes by test file. */
 export type Suites = Readonly<Record<string, readonly string[]>>;
 
-/** Runs the tests in one process. Rejects unless each prefix has its test and all tests pass. */
+/** Runs the tests in one process. Rejects unless every prefix matches one test and all of these tests pass. */
 export async function runSuites(suites: Suites, env: Readonly<Record<string, string>> = {}): Promise<void> {
   const names = Object.values(suites).flat();
   const pattern = `^ ?(${names.map((name) => name.replaceAll(/\W/g, "\\$&")).join("|")})`;

@@ -164,7 +164,7 @@ test("fails a queued export, and deletes the file of a ready export in the next 
   expect([...entries]).toEqual([{ state: "cancelled" }]);
 });
 
-test("rolls back a deletion that fails at its last statement, and repeats it in the next sweep", async () => {
+test("rolls back a deletion that fails at its last statement, and retries it in the next sweep", async () => {
   await using api = await openTestApp();
   const owner = await api.make.person({ role: "owner" });
   await api.make.project({ orgId: owner.org.id, ownerId: owner.user.id });

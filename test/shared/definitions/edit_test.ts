@@ -369,7 +369,7 @@ test.each<[type: DefinitionType, body: string, expected: string]>([
   expect(edit(document(body), {}, NAMES)).toBe(document(expected));
 });
 
-test("the demo's documents stay the same except for their references", () => {
+test("adding the organization to references changes nothing else in the demo's documents but quotes", () => {
   for (const { type, yaml } of readDemoDefinitions()) {
     const source = parsed(yaml, type);
     const names = listReferences(source).map(({ type: kind, name }) => ({

@@ -132,7 +132,7 @@ test.each(POSITIONS)("positions of a %s that go from %j to %j are %s", (type, fr
   expect(bumpOf(type, from, to)).toBe(bump as never);
 });
 
-test("the reason for a moved argument is its position, and other inputs keep their reasons", () => {
+test("an input that changes the positions of arguments has this as its reason, and other inputs keep their own reasons", () => {
   const changes = changesOf("command", `inputs: [${A}]`, `inputs: [${ENV}, ${B}, ${A}]`);
   expect(changes.map(({ path, significance, reason }) => [path, significance, reason])).toEqual([
     ["command.inputs[e]", "structural", "Takes an input that callers may leave out"],

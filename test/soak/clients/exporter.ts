@@ -10,7 +10,7 @@ import type { World } from "../world.ts";
 
 const BUNDLES = 0.2;
 const CSV = 0.3;
-/** The share of exports with the cutoff of an earlier export. */
+/** The share of exports that reuse the cutoff of an earlier export. */
 const SAME_CUT = 0.4;
 const NOISY = 0.05;
 

@@ -1,4 +1,4 @@
-/** Records the versions that clients wrote, as responses described them. */
+/** Tracks the possible states of every version that clients write, from their requests and the responses. */
 import type { DefinitionStatus } from "../../../shared/vocabulary.ts";
 import type { Pool } from "../../../sql/connection/pool.ts";
 

@@ -26,8 +26,8 @@ export class ExportLedger {
   }
 
   /**
-   * Returns the differences between the ledger and the tables. A soak hides no rows, so every row up to the cutoff
-   * counts.
+   * Returns the differences between the ledger and the tables. Clients of a soak hide no rows, so every row up to the cutoff must
+   * be in the export.
    */
   async listTroubles(sql: Pool): Promise<string[]> {
     const all = [...this.#rows];

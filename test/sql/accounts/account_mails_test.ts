@@ -113,7 +113,7 @@ test("delays invitations over the limit by up to six hours, at three per hour an
     expect([...rows]).toEqual([{ details: { invitationId } }]);
   }
   expect((await invite(app, late)).isOverLimit).toBe(true);
-  // The mail of an older organization replaces the waiting mail of the youngest.
+  // A mail of an older organization takes the place of the newest organization's waiting mail.
   await app.db.sql`update organizations set created_at = '2026-01-02' where id = ${waiting}`;
   await app.db.sql`update organizations set created_at = '2025-01-01' where id = ${later}`;
   const { id, minutes } = await invite(app, later);

@@ -25,7 +25,7 @@ test("reports an unavailable database with the same line in every process and co
   );
 });
 
-test("reports a missing database and a wrong password with the same line in every process and command", async () => {
+test("every process and command reports a missing database in one way, and a wrong password in one way", async () => {
   await using db = await openTestDatabase();
   const missing = new URL(db.url);
   missing.pathname = "/missing";

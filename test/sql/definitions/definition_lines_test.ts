@@ -19,8 +19,8 @@ interface PlanNode {
 }
 
 /**
- * Creates organizations with an agent `reviewer`, public by default. `published` of them have a published version, the first
- * `deprecated` of them only a deprecated version.
+ * Creates organizations that each have one version of an agent `reviewer`. In the first `counts.deprecated` organizations the
+ * version is deprecated, in the next `counts.published` it is published. Versions are public unless `visibility` is set.
  */
 async function makeStrangers(
   sql: Pool,

@@ -161,7 +161,7 @@ test("reads only the executions that the sweep deletes, even if old and new exec
   expect(await sweep()).toEqual({ deleted: 10, readFew: true });
 });
 
-/** Counts executions from all records, as of the start of the transaction. */
+/** Computes the expected counts directly from the records, without the hourly totals, as of the start of the transaction. */
 async function naiveCounts(sql: Sql, minutes: number): Promise<ExecutionCounts> {
   const records = await sql<{ time: string; source: string; version: string | null }[]>`
     select date_trunc('hour', recorded_at) as time, source, version

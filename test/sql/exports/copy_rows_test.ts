@@ -196,7 +196,7 @@ test("ends a running COPY when its snapshot is closed, for any reader and at any
     await rows.next();
     await snapshot.close();
     expect(await listOpenTransactions(db, STREAMS)).toEqual([]);
-    // The chunks that were already read are incomplete.
+    // The copy was cut off, so reading the rest must fail instead of ending normally.
     expect(await readAll(rows).catch((error: unknown) => error)).toBeInstanceOf(Error);
   }
   {

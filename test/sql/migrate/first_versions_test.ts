@@ -41,7 +41,7 @@ async function listFirstAfter(
   return rows.map(({ version }) => version);
 }
 
-test("finds first versions that change during the fill", async () => {
+test("finds first versions that change during the backfill", async () => {
   await using db = await openBeforeFill(["one", "two"]);
   const first = await listFirstAfter(
     db,

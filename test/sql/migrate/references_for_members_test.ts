@@ -1,4 +1,4 @@
-/** Tests how the migration of 2026-11-25 changes references that were settled before it. */
+/** Tests how the migration that adds `for_members` treats references of versions that were published before it. */
 import { expect, test } from "bun:test";
 import { migrate } from "../../../sql/migrate.ts";
 import { readMigrations } from "../../../sql/migration_files.ts";

@@ -20,7 +20,7 @@ function nobody(): { email: string; password: string } {
 }
 
 interface Timed extends TestApp {
-  /** Advances the clocks of this process and of the database. */
+  /** Simulates the passage of time: advances the app's clock and moves the stored attempts into the past. */
   pass(seconds: number): Promise<void>;
 }
 

@@ -156,7 +156,7 @@ test("a correction that waits for a sync ends at the sync's price change and is 
   expect(correction.knownFrom >= end).toBe(true);
 });
 
-test("an invalid correction gets an error and adds nothing", async () => {
+test("an invalid correction is rejected and not stored", async () => {
   await using app = await openMistake();
   const { sql, url } = app.db;
   for (const [flags, message] of [

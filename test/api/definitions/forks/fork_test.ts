@@ -20,7 +20,7 @@ const COMMENTED = agentYaml("reviewer", "1.4.0", { author: "Ada", tags: "[review
   .replace("agent:", "# how we review\nagent:")
   .replace("displayName: Reviewer", "displayName: Reviewer # shown in lists");
 
-test("a draft fork does not replace its source under a shared name, and a published fork does", async () => {
+test("a draft fork does not hide a source of the same name, but a published fork does", async () => {
   await using api = await openTestApp();
   const [author, forker] = [await api.make.person(), await api.make.person()] as const;
   const source = await publishAgent(api, author, { name: "reviewer", visibility: "public" });

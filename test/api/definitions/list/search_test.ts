@@ -263,7 +263,7 @@ test("small misspellings of unknown words are corrected, and known words are not
   for (const [search, names] of cases) expect([search, await found(api, search)]).toEqual([search, names]);
   expect(await found(api, "reviewe gatekeper nigthly")).toEqual([]);
   expect(await found(api, "gatekeper reviwe")).toEqual(["gatekeeper"]);
-  // The filter excludes the definition, but its word exists and is not corrected.
+  // The filter excludes the only match, but "taxes" is a known word, so it is not corrected.
   expect(await found(api, "taxes", "&domain=legal")).toEqual([]);
 });
 

@@ -14,7 +14,7 @@ import { openTestApp, type TestApp } from "../../../helpers/http/app.ts";
 import { openTestRunner } from "../../../helpers/process/job_runner.ts";
 import { waitFor } from "../../../helpers/wait_for.ts";
 
-/** Drops the checks of times, as in tables that are older than the checks. */
+/** Drops the check constraints on time columns, to simulate tables that were created before these constraints. */
 async function dropTimeChecks(app: TestApp): Promise<void> {
   for (const { table, columns } of Object.values(EXPORT_DATASETS)) {
     for (const { column, type } of columns) {

@@ -14,7 +14,7 @@ function cutReason({ app }: ListeningApp): Promise<unknown> {
   return waitFor(() => app.logLines.find((line) => line["event"] === "export_job.download_cut")?.["reason"]);
 }
 
-test("a user has two concurrent downloads and an organization four, and a finished one frees its slot at once", async () => {
+test("concurrent downloads are limited to two per user and four per organization, and a finished download frees its slot", async () => {
   await using server = await openListeningApp();
   const file = await makeNoiseFile(server);
   const { org } = file.person;

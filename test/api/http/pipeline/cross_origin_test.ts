@@ -109,7 +109,7 @@ test("a preflight request for a write or for a read with a credential is refused
   expect([withKey.status, corsHeaders(withKey)]).toEqual([405, {}]);
 });
 
-test("only pages of our own origin can read with a credential", async () => {
+test("other origins cannot read the response to a request with a credential", async () => {
   const { key } = await app.make.person();
   for (const headers of [
     { authorization: `Bearer ${key}` },

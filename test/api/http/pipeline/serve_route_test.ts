@@ -105,8 +105,8 @@ function loggedOf(responses: readonly Asked[]) {
 const PRIVATE = /@example\.com|"(email|subscriptionTier|memberCount|members|platformRole)"/;
 
 /**
- * Whether this is the first row for its route and access class. The first row is tested with all callers, later rows
- * with the main callers.
+ * Whether this is the first row for its route and access class. The first row is tested with all callers. Later rows are tested
+ * only with the main callers.
  */
 function isFirst(row: Row): boolean {
   return row === ACCESS_TABLE.find(({ route, access }) => route === row.route && access === row.access);

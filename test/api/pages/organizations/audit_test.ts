@@ -4,7 +4,7 @@ import { insertAuditEntry } from "../../../../sql/accounts/audit_log.ts";
 import { openPage } from "../../../helpers/pages/forms.ts";
 import { HOSTILE, openPageScene, readPage } from "../../../helpers/pages/page_scene.ts";
 
-test("entries are shown in pages, newest first, and client input is escaped", async () => {
+test("audit entries are paginated, newest first, and client input is escaped", async () => {
   await using scene = await openPageScene();
   const { api, org, owner } = scene;
   for (let number = 1; number <= 51; number += 1) {

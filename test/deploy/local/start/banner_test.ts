@@ -1,4 +1,4 @@
-/** The ready message. */
+/** The banner that `bun run start` prints when the stack is ready. */
 import { expect, test } from "bun:test";
 import { renderBanner } from "../../../../deploy/local/start.ts";
 

@@ -21,7 +21,7 @@ test("delivers events even if new events arrive before all webhooks have been qu
     from generate_series(1, 250)`;
   const jobId = crypto.randomUUID();
   await insertExportEvent(sql, { id: jobId, orgId: owner.org.id, status: "ready" });
-  // Settles a new event during every batch that is queued.
+  // Adds and settles a new event whenever a batch is queued.
   await admin.unsafe(`
     create function settle_another() returns trigger language plpgsql as $$
     begin

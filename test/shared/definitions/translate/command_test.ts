@@ -123,7 +123,7 @@ const CASES: readonly Case[] = [
   ],
 ];
 
-describe("a command's section", () => {
+describe("renders the section", () => {
   test.each(CASES)("%s of %j", (heading, blocks, text) => {
     expect(sectionOf(rendered("command", commandBody(blocks)), heading)).toBe(text);
   });

@@ -68,7 +68,7 @@ test("0, false and empty lists in place of texts render no bullet", () => {
   expect(load(markdown).body).toBe("# Sample\n\nx\n");
 });
 
-test("keys that a section does not know are still rendered in it", () => {
+test("unknown keys of a section are still rendered in that section", () => {
   const markdown = explorer({
     mission: { opener: "x", extra_thought: "one" },
     tone: { guidelines: ["a"], tempo: { fast: "two" } },

@@ -20,7 +20,7 @@ test.each<[DefinitionType, unknown]>([
   ["pipeline", pipelineWith({ notifications: { channels: { type: "slack", url: URL } } })],
   ["workflow", workflowWith({ notifications: { channels: [{ type: "slack", url: URL }] } })],
   ["workflow", workflowWith({ extra: { notifications: { text: `see ${URL}` } } })],
-])("no address of a %s's notifications is rendered, whatever their shape", (type, body) => {
+])("the notification URLs of a %s are never rendered, whatever the shape of the block", (type, body) => {
   const markdown = rendered(type, body);
   expect(markdown).not.toContain("XYZZY");
   expect(markdown).not.toContain("hooks.example.com");

@@ -165,8 +165,8 @@ async function readBlocks(listSql: Pool, searches: readonly string[]): Promise<n
 }
 
 /**
- * Counts the blocks that the searches read, by table, without unread tables. `listSql` has one connection, which counts its
- * own reads.
+ * Returns the number of blocks that the searches read, by table. Omits tables that were not read. `listSql` must have one
+ * connection, because `pg_stat_force_next_flush` applies to the session that ran the searches.
  */
 async function readBlocksOfTables(listSql: Pool, searches: readonly string[]): Promise<Map<string, number>> {
   const count = async () => {

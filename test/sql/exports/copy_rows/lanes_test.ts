@@ -188,7 +188,7 @@ async function expectUsable(): Promise<void> {
   expect(one.rows).toBeGreaterThan(0);
 }
 
-/** Returns a query for the lines of a range, made so long that no lane gets far ahead. */
+/** Returns a function that builds the query for a range. Each line is padded, so that no lane can read far ahead. */
 function longLines(selection: ExportSelection): (range: KeyRange) => string {
   return (range) =>
     rangeQuery(ISSUES, selection, { format: "ndjson", range }).replace(

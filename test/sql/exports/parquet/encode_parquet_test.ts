@@ -87,7 +87,7 @@ test("writes several pages of a column in a file with one row group", async () =
   expect(groups.map((group) => group.rows)).toEqual([ROWS]);
 });
 
-test("throws an error of the rows midway and writes no footer", async () => {
+test("rethrows an error of the row stream and writes no footer", async () => {
   async function* broken(): AsyncGenerator<Uint8Array, void, void> {
     for await (const chunk of copy("parquet")) {
       yield chunk;

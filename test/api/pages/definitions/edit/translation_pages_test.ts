@@ -52,7 +52,7 @@ test("rendering again reports whether the text changed", async () => {
   expect(await noticeAfter(api, replaced, token)).toBe("The Markdown was rendered again.");
 });
 
-test("a form that is sent twice adds one draft", async () => {
+test("submitting a form twice creates one draft", async () => {
   const { api, person, token, base } = await openPublisher();
   await using _ = api;
   await publishAgent(api, person, { name: "reviewer" });

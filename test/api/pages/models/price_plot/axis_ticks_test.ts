@@ -9,7 +9,7 @@ test.each([
   [0.3, [0, 0.1, 0.2, 0.3]],
   [0.075, [0, 0.02, 0.04, 0.06, 0.08]],
   [75, [0, 20, 40, 60, 80]],
-] as const)("the ticks up to %p are %p", (max, ticks) => {
+] as const)("the ticks of an axis for prices up to %p are %p", (max, ticks) => {
   expect(priceTicks(max)).toEqual([...ticks]);
 });
 
