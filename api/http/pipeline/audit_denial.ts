@@ -1,6 +1,6 @@
 /**
- * Records in the audit log that a member may not do a write: because of role, subscription or kind of credential.
- * Sampled, because a member can repeat such a write any number of times; the log has a line for each.
+ * Records a member's denied writes in the audit log: denied because of role, subscription or kind of credential. Entries are
+ * sampled, because a member can repeat a denied write any number of times. The request log has a line for each write.
  */
 import type { Log } from "../../../shared/process/log.ts";
 import { withTimeout } from "../../../shared/process/with_timeout.ts";
@@ -11,23 +11,23 @@ import { RateCounter } from "../rate_counter.ts";
 import type { RequestContext } from "../request_context.ts";
 import { boundOrgOf } from "../resolve_org.ts";
 
-/** Entries per user and minute, in each process. */
+/** Maximum entries per user and minute, in each process. */
 const MAX_PER_MINUTE = 60;
-/** Entries per user, route and organization; more would say nothing new. */
+/** Maximum entries per minute with the same user, organization, error code and route. */
 const MAX_ALIKE_PER_MINUTE = 1;
-/** Some 2 MB of counters. */
+/** Takes about 2 MB. */
 const MAX_KEYS = 10_000;
 /** The response waits for the entry, but not for a database that hangs. */
 const INSERT_TIMEOUT_MS = 2_000;
 
-/** Records the request if it was such a write. Never throws: the caller gets the same response either way. */
+/** Records the request if it is a denied write. Never throws, so the response does not depend on it. */
 export type AuditDenial = (context: RequestContext) => Promise<void>;
 
 export function createAuditDenial(deps: { sql: Sql; log: Log; now: () => number }): AuditDenial {
   const { sql, log, now } = deps;
   const alike = new RateCounter({ limit: MAX_ALIKE_PER_MINUTE, maxKeys: MAX_KEYS, now });
   const users = new RateCounter({ limit: MAX_PER_MINUTE, maxKeys: MAX_KEYS, now });
-  /** Kinds whose entry is being written. */
+  /** Kinds of denial whose entry is being written. */
   const writing = new Set<string>();
 
   return async (context) => {
@@ -39,7 +39,7 @@ export function createAuditDenial(deps: { sql: Sql; log: Log; now: () => number 
     const orgId = context.orgId ?? boundOrgOf(caller);
     const route = `${context.method} ${context.route}`;
     const kind = `${userId} ${orgId} ${error.code} ${route}`;
-    // A failed attempt counts for the user, which limits the load on a failing database, but not for its kind.
+    // A failed insert counts for the user, which limits the load on a failing database, but not for its kind.
     if (writing.has(kind) || !alike.peek(kind).allowed || !users.take(userId).allowed) return;
     writing.add(kind);
     try {

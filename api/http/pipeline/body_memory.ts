@@ -1,4 +1,4 @@
-/** Limits the memory for large bodies: of requests that slow clients still send, and of responses that they have not read. */
+/** Limits the memory for large bodies: requests that slow clients are still sending, and responses that they have not read. */
 import { TEXTS } from "../../../shared/error_texts.ts";
 import { registerGauge } from "../../../shared/monitoring/measured_gauge.ts";
 import { LARGE_BODY_BYTES } from "../body/request_body.ts";
@@ -25,9 +25,10 @@ const RESPONSES = {
 type Budget = typeof REQUESTS | typeof RESPONSES;
 
 /**
- * Creates the budget of one process for request bodies: a function that counts the bytes of a large one until its request is
- * answered or its connection lost. It throws RATE_LIMITED if the caller's share is used up, SERVICE_UNAVAILABLE if the total
- * is, or the part that anonymous callers share: strangers with any number of networks leave the rest to users.
+ * Creates the process's budget for request bodies. The returned function counts the bytes of a large body until its response is
+ * sent or its connection is lost. It throws RATE_LIMITED if the caller's share is used up. It throws SERVICE_UNAVAILABLE if the
+ * total, or the share of all anonymous callers, is used up. That share leaves memory for users, however many networks an
+ * attacker has.
  */
 export function createClaimRequestBody(metrics: Metrics) {
   const budget = openBudget(metrics, REQUESTS);
@@ -37,8 +38,9 @@ export function createClaimRequestBody(metrics: Metrics) {
 }
 
 /**
- * Creates the budget of one process for responses: a function that counts the bytes of a body until it is sent or its
- * connection is lost; listen.ts closes a connection that is idle for a minute. It throws as the other budget does.
+ * Creates the process's budget for response bodies. The returned function counts the bytes of a body until it is sent or its
+ * connection is lost; listen.ts closes connections that are idle for a minute. For GET, the function throws the same errors as
+ * the budget for requests.
  */
 export function createClaimResponse(metrics: Metrics) {
   const budget = openBudget(metrics, RESPONSES);

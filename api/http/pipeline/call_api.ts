@@ -1,4 +1,4 @@
-/** Calls of our own API by pages, in the same process: the same access rules, checks, errors and audit entries. */
+/** Lets pages call our own API in the same process, with the same access rules, checks, errors and audit entries. */
 import { ApiError } from "../../../shared/errors.ts";
 import type { ErrorBody } from "../error_handler.ts";
 import { type ApiCall, type CallApi, callContext, type RequestContext } from "../request_context.ts";
@@ -7,8 +7,8 @@ import { API_PREFIX, canonicalPath } from "../route.ts";
 import type { AuditDenial } from "./audit_denial.ts";
 
 /**
- * Makes the function for one page request. A call shares its caller, ids and time limit; credential and rate limit were
- * checked with the page. Only a form may write: its origin was checked, too.
+ * Creates the function that calls the API for one page request. A call shares the page's caller, ids and time limit. The page
+ * request has passed the credential and rate limit checks. Only forms may write, because only their origin is checked.
  */
 export function createCallApi(
   deps: { dispatch: (context: RequestContext) => Promise<Response>; auditDenial: AuditDenial },
@@ -23,7 +23,7 @@ export function createCallApi(
   };
 }
 
-/** Throws NOT_FOUND for a path that would lead elsewhere: the name in it is `..`, which `encodeURIComponent` keeps. */
+/** Returns the URL of a path. Throws NOT_FOUND for a name that is `..`, which `encodeURIComponent` does not escape. */
 function toUrl(path: string, page: URL): URL {
   const url = new URL(API_PREFIX + path, page);
   if (url.pathname !== API_PREFIX + path.split("?", 1)[0]) throw notFound("route");
@@ -31,7 +31,7 @@ function toUrl(path: string, page: URL): URL {
   return url;
 }
 
-/** Throws what a client would be told. A file is not sent; HEAD only asks whether it would be. */
+/** Returns the response, or throws the error that a client would get. For a file, only HEAD is allowed. */
 async function readable(
   response: Response,
   { error, streamEnd, method, route }: RequestContext,
@@ -44,7 +44,7 @@ async function readable(
   return new Response(null, { status: response.status, headers: response.headers });
 }
 
-/** Returns the error in the stored response of a form that was sent before. */
+/** Returns the error in the stored response to a repeated form submission. */
 async function storedError(response: Response): Promise<ApiError> {
   const { code, message, details } = ((await response.json()) as ErrorBody).error;
   return new ApiError(code, { message, ...(details && { details }) });

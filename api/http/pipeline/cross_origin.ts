@@ -1,22 +1,22 @@
 /**
- * Pages of other origins may read what needs no credential: the catalog, public definitions, the OpenAPI document. They
- * never read with a credential, and never read resources for operators.
+ * Lets pages of other origins read resources that need no credential: the catalog, public definitions and the OpenAPI document.
+ * Requests with a credential and resources for operators are excluded.
  */
 import type { RequestContext } from "../request_context.ts";
 import type { Route } from "../route.ts";
 
 const OPEN_ROUTES = /^\/(?:api\/v1|schemas)\/|^\/swagger\/json$/;
-/** Browsers keep the response to a preflight request for so long; Chromium for two hours at most. */
+/** How long browsers may cache the response to a preflight request. Chromium's maximum is two hours. */
 const PREFLIGHT_SECONDS = 86_400;
 
-/** True for a preflight request: a browser asks whether a page of another origin may read a resource. */
+/** Returns true for a preflight request, by which a browser asks whether a page of another origin may read a resource. */
 export function isPreflight({ method, headers }: Request): boolean {
   return method === "OPTIONS" && isRead(headers.get("access-control-request-method"));
 }
 
 /**
- * Lets pages of other origins read the response of a GET route, whatever its status, if the route allows it. Returns the
- * response to a preflight request for it; null for other requests.
+ * Lets pages of other origins read the response of a GET route, whatever its status, if the route is open to them. Returns the
+ * response to a preflight request; null for other requests.
  */
 export function admitOtherOrigins(context: RequestContext, route: Route): Response | null {
   const { headers, method } = context.request;
@@ -31,7 +31,7 @@ export function admitOtherOrigins(context: RequestContext, route: Route): Respon
   }
   context.route = route.pattern;
   responseHeaders["Access-Control-Allow-Methods"] = "GET, HEAD";
-  // For Chromium, that includes Authorization, which was refused above.
+  // In Chromium, `*` includes Authorization, which was rejected above.
   responseHeaders["Access-Control-Allow-Headers"] = "*";
   responseHeaders["Access-Control-Max-Age"] = String(PREFLIGHT_SECONDS);
   return new Response(null, { status: 204 });

@@ -1,8 +1,7 @@
 /**
- * The `Idempotency-Key` header: a client that lost the response of a POST repeats the request and gets the same
- * response, and nothing is written twice. Keys are rows, so any process may get the repeated request. The transaction
- * of the write claims the key (`insertAuditEntry`); so a process can die at any point, and a retry knows whether there
- * was a write.
+ * Handles the `Idempotency-Key` header. A client that lost the response to a POST repeats the request and gets the same
+ * response; nothing is written twice. Keys are rows, so any process can handle the repeated request. The transaction of the
+ * write claims the key (`insertAuditEntry`). Even if a process crashes at any point, a retry knows whether there was a write.
  */
 import { createHash } from "node:crypto";
 import { ApiError } from "../../../shared/errors.ts";
@@ -33,18 +32,18 @@ const IDEMPOTENCY_HEADER = "Idempotency-Key";
 const REPLAYED_HEADER = "Idempotency-Replayed";
 
 const KEY = /^[ -~]{1,128}$/;
-/** A request responds within 30 s, so it is dead or too late after that. */
+/** A request times out after 30 s. Its key is then free for a retry unless the request wrote something. */
 const LOCK_SECONDS = 30;
-/** Total size of one caller's stored responses over 16 KiB, in 24 hours. */
+/** Maximum total size of one caller's stored responses over 16 KiB in 24 hours. */
 const MAX_LARGE_BYTES = 100_000_000;
-/** Keys of one caller in 24 hours. */
+/** Maximum keys of one caller in 24 hours. */
 const MAX_KEYS = 10_000;
-/** `password`, `currentPassword`, `newPassword`. */
+/** Matches `password`, `currentPassword` and `newPassword`. */
 const PASSWORD_FIELD = /password$/i;
-/** Statuses that a retry should see change. */
+/** Statuses that can change on a retry, so their responses are not stored. */
 const PASSING_STATUSES: readonly number[] = [401, 429];
 
-/** Returns the response of `respond`, or the stored one of the first request with the same key. The body has been read. */
+/** Returns the response of `respond`, or the stored response for the same key. The body must have been read. */
 export type RespondOnce = (
   context: RequestContext,
   route: Route,
@@ -67,7 +66,7 @@ export function createRespondOnce({ sql, log }: { sql: Sql; log: Log }): Respond
     }
     context.idempotencyKey = key;
     const response = await respond().catch((error: unknown) => respondError(context, error));
-    // The write stands. A retry learns what it wrote.
+    // The write is committed. If the response is not stored, a retry gets an error with the subject of the write.
     const onFailure = (problem: unknown) =>
       log.warn(
         { requestId: context.requestId, err: problem },
@@ -85,15 +84,15 @@ export function createRespondOnce({ sql, log }: { sql: Sql; log: Log }): Respond
       return toResponse(stored);
     }
     const released = releaseIdempotencyKey(sql, request).catch(onFailure);
-    // After a failure, the write may still be running and hold the row.
+    // After a 5xx, the write may still be running and hold the row lock.
     if (response.status < 500) await released;
     return response;
   };
 }
 
 /**
- * Returns the key of a POST; null without one, of an anonymous caller who only reads, and of a page: it may show a secret,
- * and its form has a key of its own for the write.
+ * Returns the key of a POST; null without a key, for an anonymous read, and for a page. A page can show a secret, and its form
+ * sends its own key with the write.
  */
 function readKey({ request, caller, network }: RequestContext, route: Route): IdempotencyKey | null {
   const key = request.headers.get(IDEMPOTENCY_HEADER);
@@ -108,10 +107,10 @@ function readKey({ request, caller, network }: RequestContext, route: Route): Id
 }
 
 /**
- * Hashes what makes two requests different: method, URL, organization, body, and the rights of the credential. So an
- * API key never gets a response that a key with more rights received. Passwords are left out: this hash is stored, and
- * passwords can be guessed from it many thousand times faster than from argon2id. The response to a password is not stored
- * either: a request with another password has the same hash, and would get it.
+ * Hashes the parts that distinguish two requests: method, URL, organization, body, and the credential's rights. An API key
+ * therefore never gets a response that a key with more rights received. Passwords are excluded: this hash is stored, and
+ * guessing passwords from it is many thousand times faster than from argon2id. Responses to passwords are not stored either,
+ * because a request with another password has the same hash and would get the response.
  */
 function fingerprintOf({ request, url, caller, body }: RequestContext): {
   fingerprint: Uint8Array;
@@ -122,7 +121,7 @@ function fingerprintOf({ request, url, caller, body }: RequestContext): {
     boundOrgOf(caller),
     isPersonalCredential(caller.credential).ok,
     caller.platformRole,
-    // Last and only if it is true, so that processes of a release without it make the same hash for others.
+    // Added last, and only if true, so that processes of an older release compute the same hash for all other requests.
     ...(caller.credential.type === "session" && caller.credential.isProven ? ["proven"] : []),
   ];
   const parts = [request.method, url.pathname + url.search, org, body, rights];
@@ -135,7 +134,10 @@ function fingerprintOf({ request, url, caller, body }: RequestContext): {
   return { fingerprint: createHash("sha256").update(text).digest(), holdsPassword };
 }
 
-/** Not stored: our own failures, errors that pass with time, secrets, and errors of anonymous callers. */
+/**
+ * Returns whether to store a response. Excludes server errors, errors that a retry can fix, responses to passwords, and secrets.
+ * A secret route that needs a credential keeps its errors.
+ */
 function isKept(
   { context, route, holdsPassword }: { context: RequestContext; route: Route; holdsPassword: boolean },
   { status }: Response,
@@ -151,12 +153,12 @@ async function readResponse(response: Response): Promise<StoredResponse> {
   return { status: response.status, headers, body: await response.text() };
 }
 
-/** A status that allows no body must have none. */
+/** A 204 response must not have a body, not even an empty one. */
 function toResponse({ status, headers, body }: StoredResponse): Response {
   return status === 204 ? new Response(null, { status, headers }) : bytesResponse(body, { status, headers });
 }
 
-/** Returns the response to a repeated request. */
+/** Returns the stored response to a repeated request. Throws if no response is stored. */
 function replay(record: IdempotencyRecord | null, requestId: string): Response {
   if (record?.response) {
     const response = toResponse(withRequestId(record.response, requestId));
@@ -169,7 +171,7 @@ function replay(record: IdempotencyRecord | null, requestId: string): Response {
   throw new ApiError("IDEMPOTENCY_IN_PROGRESS");
 }
 
-/** An error names the request it responds to, as `X-Request-Id` does. */
+/** Replaces the request id in an error's body, so that it equals `X-Request-Id`. */
 function withRequestId(stored: StoredResponse, requestId: string): StoredResponse {
   if (stored.status < 400) return stored;
   const { error }: ErrorBody = JSON.parse(stored.body);
@@ -177,8 +179,8 @@ function withRequestId(stored: StoredResponse, requestId: string): StoredRespons
 }
 
 /**
- * Throws ORG_ACCESS_DENIED, SECOND_FACTOR_REQUIRED or INSUFFICIENT_ORG_ROLE, as for a new request, if the caller may no
- * longer see what the response is about.
+ * Throws ORG_ACCESS_DENIED, SECOND_FACTOR_REQUIRED or INSUFFICIENT_ORG_ROLE, as a new request would, if the caller has lost
+ * access to the response's organization.
  */
 async function requireStillMember(
   sql: Sql,

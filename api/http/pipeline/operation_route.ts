@@ -1,4 +1,4 @@
-/** Makes the route of an operation: reads its parameters, calls it, and turns its reply into a response. */
+/** Creates the route of an operation. It reads the parameters, calls the handler, and turns the reply into a response. */
 import { createHash } from "node:crypto";
 import { Type } from "@sinclair/typebox";
 import { maxBodyBytes } from "../body/request_body.ts";
@@ -36,17 +36,17 @@ export function toOperationRoute(operation: AnyOperation, deps: OperationDeps): 
   };
 }
 
-/** Returns the pattern of a path template, as routers write it. */
+/** Converts a path template to a router pattern. */
 function toPattern(path: string): string {
   return path.replace(/\{\+\w+\}$/, "*").replaceAll(/\{(\w+)\}/g, ":$1");
 }
 
-/** Returns a function that names the rest of the path, and throws VALIDATION_ERROR for invalid parameters. */
+/** Creates a function that returns the path parameters. It throws VALIDATION_ERROR if a parameter is invalid. */
 function createParamsCheck({ path, params: properties }: AnyOperation) {
   const [, rest] = /\{\+(\w+)\}$/.exec(path) ?? [];
   const check = createSchemaCheck(Type.Object(properties ?? {}));
   return ({ "*": encoded = "", ...given }: Readonly<Record<string, string>>) => {
-    // Elysia decodes a parameter but not the rest of a path.
+    // Elysia decodes a parameter, but not the rest of a path.
     const params = rest === undefined ? given : { ...given, [rest]: decodeURIComponent(encoded) };
     rejectProblems(check(params));
     return params;
@@ -60,7 +60,7 @@ function toResponse(operation: AnyOperation, context: RequestContext, reply: Any
   return respond(body, { status, headers: { ...type, ...headers } });
 }
 
-/** Caches may keep the content and must revalidate it; a shared one must not keep what depends on the caller. */
+/** Caches may store the content but must revalidate it. Shared caches must not store content that depends on the caller. */
 function toConditionalResponse(
   { usesOrg }: AnyOperation,
   { request, caller }: RequestContext,
@@ -76,7 +76,7 @@ function toConditionalResponse(
     ...(vary.length > 0 ? { Vary: vary.join(", ") } : {}),
   };
   if (isKnownTag(request, etag)) {
-    // Browsers replace the headers that they have stored by those of a 304, the policy of a page too.
+    // Browsers replace stored headers with those of a 304, including the Content-Security-Policy of a page.
     const others = Object.entries(given).filter(
       ([name]) => !name.startsWith("Content-") || name === "Content-Security-Policy",
     );
@@ -99,14 +99,14 @@ type Body = Exclude<FileBody, string> | null;
 
 const ENCODER = new TextEncoder();
 
-/** Returns the body of a reply, texts as bytes, and the content type unless the reply has another. */
+/** Returns the body of a reply, with text as bytes, and its default content type. */
 function toContent({ body: given }: AnyReply): { body: Body; type: Record<string, string> } {
   const body = typeof given === "function" ? given() : given;
   if (body === null || body instanceof ReadableStream || body instanceof Blob) return { body, type: {} };
   const content = isContent(body) ? body : JSON.stringify(body);
   return {
     body: typeof content === "string" ? ENCODER.encode(content) : content,
-    // A file has another type among the reply's headers.
+    // The headers of a file's reply override this type.
     type: { "Content-Type": "application/json" },
   };
 }

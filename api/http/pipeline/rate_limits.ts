@@ -1,7 +1,7 @@
 /**
- * The rate limits: whose requests are counted, and against which of the numbers RATE_LIMIT_USER_PER_MINUTE and
- * RATE_LIMIT_ANONYMOUS_PER_MINUTE (shared/process/config_variables.ts). A request is authenticated here too, before anything
- * else, because the limit depends on the caller. The login limit is in api/accounts/sign_in/.
+ * Applies the rate limits: RATE_LIMIT_USER_PER_MINUTE to users, RATE_LIMIT_ANONYMOUS_PER_MINUTE to addresses
+ * (shared/process/config_variables.ts). It authenticates a request first, because the limit depends on the caller. The login
+ * limit is in api/accounts/sign_in/.
  */
 import { LRUCache } from "lru-cache";
 import { TEXTS } from "../../../shared/error_texts.ts";
@@ -15,26 +15,26 @@ import { RateCounter, type RateLimitState, rateLimited } from "../rate_counter.t
 import type { RequestContext } from "../request_context.ts";
 import { clearedSessionCookie, readSessionTokens } from "../session_cookie.ts";
 
-/** Some 1 MB of hashes. */
+/** Takes about 1 MB. */
 const MAX_PROVEN = 10_000;
 
 interface RateLimitsDeps {
   config: Config;
   authenticate: Authenticate;
   metrics: Pick<Metrics, "rateLimited">;
-  /** Milliseconds since the epoch. */
+  /** Returns milliseconds since the epoch. */
   now: () => number;
 }
 
-/** Returns the token of the cookie as an Authorization header; null without one. Throws `UNAUTHORIZED` for two. */
+/** Returns the cookie's token as an Authorization header; null without a token. Throws `UNAUTHORIZED` for several tokens. */
 function toAuthorization([token, ...others]: readonly string[]): string | null {
   if (token === undefined) return null;
-  // Someone else has set one of them; taking either would let them choose the session.
+  // Someone else has set one of the cookies. Accepting either cookie would let them choose the session.
   if (others.length > 0) throw unauthorized(TEXTS.UNAUTHORIZED.cookies);
   return `Bearer ${token}`;
 }
 
-/** Counts for the client's network, then for the /48 around it. Returns the state of the one with less left. */
+/** Applies `count` to the client's network, then to its /48. Returns the state with fewer requests left. */
 function countNetworks(
   { address, network }: RequestContext,
   count: (key: string, share: number) => RateLimitState,
@@ -48,12 +48,12 @@ function countNetworks(
 
 export type RateLimits = ReturnType<typeof createRateLimits>;
 
-/** Users, addresses and pages have separate counters, so that a flood of one cannot evict the others. */
+/** Counts users, addresses and pages separately, so that a flood of one kind cannot evict counters of another. */
 export function createRateLimits({ authenticate, config, metrics, now }: RateLimitsDeps) {
   const users = new RateCounter({ limit: config.rateLimitUserPerMinute, now });
   const addresses = new RateCounter({ limit: config.rateLimitAnonymousPerMinute, now });
   const pageAddresses = new RateCounter({ limit: config.rateLimitAnonymousPerMinute, now });
-  /** Hashes of credentials that have worked in this process. Over an address's limit, all others count as guesses. */
+  /** Hashes of credentials that were valid in this process. Over an address's limit, all other credentials count as guesses. */
   const proven = new LRUCache<string, true>({ max: MAX_PROVEN });
 
   const peekAddress = (context: RequestContext) =>
@@ -68,7 +68,7 @@ export function createRateLimits({ authenticate, config, metrics, now }: RateLim
     throw rateLimited(state, now());
   }
 
-  /** Like `authenticate`, but without a query for guesses from an address over its limit. */
+  /** Sets the context's caller. Rejects guesses from an address over its limit, without a database query. */
   async function authenticateWithin(context: RequestContext, sent: SentCredential): Promise<void> {
     const key = sent.hash.toString("latin1");
     if (!proven.has(key)) apply(context, "address", peekAddress(context));
@@ -82,7 +82,7 @@ export function createRateLimits({ authenticate, config, metrics, now }: RateLim
     }
   }
 
-  /** Scripts cannot see this cookie, so only the service can delete it. */
+  /** Clears an invalid session cookie. Scripts cannot see the cookie, so only the service can delete it. */
   function clearCookie(context: RequestContext, { code }: ApiError): void {
     if (!context.usesCookie || code !== "UNAUTHORIZED") return;
     context.responseHeaders["Set-Cookie"] = clearedSessionCookie(config);
@@ -99,7 +99,7 @@ export function createRateLimits({ authenticate, config, metrics, now }: RateLim
       const given = authorization ?? toAuthorization(tokens);
       if (given !== null) await authenticateWithin(context, readCredential(given));
     } catch (error) {
-      // Guesses count against their address, except those that were rejected for its limit.
+      // A guess counts against its address, unless the limit of the address rejected it.
       if (error instanceof ApiError) {
         clearCookie(context, error);
         if (error.code !== "RATE_LIMITED") apply(context, "address", takeAddress(context));
@@ -115,12 +115,12 @@ export function createRateLimits({ authenticate, config, metrics, now }: RateLim
 
   return {
     /**
-     * Sets the context's caller and rate limit. Throws `UNAUTHORIZED` or `RATE_LIMITED`. The session cookie is a credential if
-     * there is no Authorization header, unless the route ignores it.
+     * Sets the context's caller and rate limit. Throws `UNAUTHORIZED` or `RATE_LIMITED`. The session cookie is the credential
+     * if there is no Authorization header and the route does not ignore the cookie.
      */
     async admitCaller(context: RequestContext, { ignoresCookie }: { ignoresCookie: boolean }): Promise<void> {
       const { request } = context;
-      // While the caller is unknown, nothing is counted: an unavailable database must not use up anyone's requests.
+      // Nothing is counted before authentication, so that a database outage uses up no caller's requests.
       context.rateLimit = { policy: "address", ...peekAddress(context) };
       const authorization = request.headers.get("authorization");
       await identify(context, { authorization, readsCookie: !ignoresCookie });
@@ -129,8 +129,8 @@ export function createRateLimits({ authenticate, config, metrics, now }: RateLim
       else apply(context, "address", takeAddress(context));
     },
     /**
-     * Sets the context's caller for a page from the session cookie, and from nothing else. A cookie without a valid session
-     * is cleared. Throws `RATE_LIMITED`.
+     * Sets the context's caller and rate limit for a page. Only the session cookie is used. A cookie without a valid session is
+     * cleared. Throws `RATE_LIMITED`.
      */
     async admitVisitor(context: RequestContext): Promise<void> {
       try {
@@ -145,8 +145,8 @@ export function createRateLimits({ authenticate, config, metrics, now }: RateLim
     },
     admitAddress,
     /**
-     * Looks up the caller's credential once more and updates the context's caller. Counts nothing. Throws `UNAUTHORIZED` if
-     * the credential has ended.
+     * Authenticates the caller again and updates the context. Counts no request. Throws `UNAUTHORIZED` if the credential has
+     * ended.
      */
     async confirmCaller(context: RequestContext): Promise<void> {
       if (context.sentCredential === null) return;

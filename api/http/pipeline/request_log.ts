@@ -1,4 +1,4 @@
-/** The log line and the metrics of a request, written when the last byte is sent or the client has disconnected. */
+/** Writes the log line and metrics of a request when the last byte is sent or the client has disconnected. */
 import type { ApiError } from "../../../shared/errors.ts";
 import type { Config } from "../../../shared/process/config.ts";
 import type { Log } from "../../../shared/process/log.ts";
@@ -7,28 +7,28 @@ import type { Metrics } from "../metrics.ts";
 import type { RequestContext, StreamEnd } from "../request_context.ts";
 import { endRequestSpan } from "./request_span.ts";
 
-/** Returns the error to log with its stack: our own failures, not the client's mistakes. */
+/** Returns the error to log with its stack: only failures of the service, not client errors. */
 function causeOf({ error }: RequestContext, end: StreamEnd | undefined): unknown {
   if (end?.outcome === "failed") return end.error;
   if (!error || error.status < 500) return undefined;
   return error.cause ?? (isTurnedAway(error) ? undefined : error);
 }
 
-/** True if nothing has failed but a limit is reached, which an operator may want to raise. */
+/** Returns true if the request was rejected because of a limit, which an operator may want to raise. */
 function isTurnedAway(error: ApiError | null): boolean {
   return error?.code === "SERVICE_UNAVAILABLE" && error.cause === undefined;
 }
 
-/** Returns the level and the message of the line. */
+/** Returns the level and message of the log line. */
 function summarize({ error, route }: RequestContext, status: number, cause: unknown) {
   if (cause !== undefined) return ["error", "request failed"] as const;
   if (isTurnedAway(error)) return ["warn", "request turned away"] as const;
-  // Monitoring polls these every few seconds.
+  // Monitoring polls these routes every few seconds.
   const isPoll = route === "/metrics" || route?.startsWith("/health/");
   return [isPoll && status < 400 ? "debug" : "info", "request"] as const;
 }
 
-/** Returns the address as log lines may show it; `undefined` leaves the field out. */
+/** Returns the address in the form that may be logged; `undefined` omits the field. */
 function shownAddress(address: string, logAddresses: Config["logAddresses"]): string | undefined {
   if (logAddresses === "none") return undefined;
   return logAddresses === "network" ? coarseNetworkOf(address, 48) : address;
@@ -36,7 +36,7 @@ function shownAddress(address: string, logAddresses: Config["logAddresses"]): st
 
 /**
  * Creates the function that logs and measures a finished request; `end` is the outcome of a streamed body. It logs no URL,
- * header or body, which may carry secrets and personal data.
+ * header or body, because they can contain secrets and personal data.
  */
 export function createFinishRequest(deps: {
   config: Pick<Config, "logAddresses">;
@@ -53,7 +53,7 @@ export function createFinishRequest(deps: {
     const { requestId, ownRequestId } = context;
     const line = {
       requestId,
-      // A client's id is logged along with ours. The audit log has both.
+      // If the client sent its own id, both ids are logged, as in the audit log.
       ownRequestId: requestId === ownRequestId ? undefined : ownRequestId,
       traceId: context.span?.traceId,
       method,

@@ -1,7 +1,7 @@
 /**
- * Everything that every request needs around its route: ids, authentication, rate limit, headers, HEAD, the log line.
- * It is a plain function around the router and no hooks, so that nothing bypasses it (an error in a hook, a stream, an
- * unknown route), and tests of `handle` see what a socket gets. The router matches a request once; serve_route.ts serves it.
+ * Handles the steps that all routes share: ids, authentication, rate limit, headers, HEAD, the log line. It is a plain function
+ * around the router, without hooks, so that no hook error, stream or unknown route bypasses it. Tests of `handle` get the same
+ * responses as a socket. serve_route.ts serves the matched route.
  */
 import { Elysia } from "elysia";
 import { requestUrl } from "../../../shared/network/request_url.ts";
@@ -35,9 +35,9 @@ interface PipelineDeps {
   config: Config;
   log: Log;
   metrics: Metrics;
-  /** Milliseconds since the epoch. */
+  /** Returns milliseconds since the epoch. */
   now: () => number;
-  /** Turns errors into pages for browsers. */
+  /** Turns error responses into pages for browsers. */
   toErrorPage: (response: Response, context: RequestContext, config: Config) => Promise<Response>;
   /** Aborted when the process begins to shut down. */
   shutdownSignal: AbortSignal;
@@ -46,7 +46,7 @@ interface PipelineDeps {
 /** Responds to a request from `address`, over `connection` if there is one. Never throws. */
 export type Handle = (request: Request, address: string, connection?: ClientConnection) => Promise<Response>;
 
-/** For requests without a socket: a response counts as sent at once. */
+/** The connection of a request without a socket. Its response counts as sent at once. */
 const NO_CONNECTION: ClientConnection = {
   isOpen: () => false,
   whenOver: async () => true,
@@ -103,13 +103,13 @@ function addHeaders(
   if (shutdownSignal.aborted) headers.set("Connection", "close");
 }
 
-/** Returns the response to HEAD: cancels a stream, measures any other body. */
+/** Returns the response to HEAD. Cancels a stream, and sets `Content-Length` for any other body. */
 async function withoutBody(response: Response, context: RequestContext): Promise<Response> {
   const { headers, status } = response;
   if (context.streamEnd) {
     context.streamEnd = null;
     await response.body?.cancel();
-    // As for GET. Bun would send `Content-Length: 0`, which is wrong for a stream.
+    // The same as for GET. Bun would send `Content-Length: 0`, which is wrong for a stream.
     if (!headers.has("content-length")) headers.set("Transfer-Encoding", "chunked");
   } else {
     const bytes = bytesIn(response);
@@ -118,17 +118,17 @@ async function withoutBody(response: Response, context: RequestContext): Promise
   return new Response(null, { status, headers });
 }
 
-/** Responds to the request of a context, whatever happens. */
+/** Returns the response to the request of a context. Errors become error responses. */
 export type Dispatch = (context: RequestContext) => Promise<Response>;
 
-/** Builds the router. Throws for two routes of one method and path. */
+/** Builds the router. Throws if two patterns of a method have different names for the same parameter. */
 export function createRouter(
   options: Omit<ServeDeps, "createCallApi"> & { auditDenial: AuditDenial },
   routes: readonly Route[],
 ): Dispatch {
-  // systemRouter: with Bun's own router, requests over a socket match otherwise than in `handle`.
-  // standardHostname: without, a short host name such as `http://db/` makes every path unknown.
-  // strictPath: canonicalPath() has removed the one trailing slash that is allowed.
+  // systemRouter: Bun's own router would match socket requests differently from `handle`.
+  // standardHostname: with true, a short host name such as `http://db/` makes every path unknown.
+  // strictPath: canonicalPath() has removed the one allowed trailing slash.
   const router = new Elysia({
     systemRouter: false,
     handler: { standardHostname: false },
@@ -159,7 +159,7 @@ export function createRouter(
   return dispatch;
 }
 
-/** Elysia never sees an error. */
+/** Turns errors into responses, so that Elysia never handles an error. */
 async function respond(request: Request, response: Promise<Response>): Promise<Response> {
   try {
     return await response;
@@ -182,19 +182,19 @@ function createAllowedMethods(routes: readonly Route[]): (path: string) => strin
   };
 }
 
-/** Returns the canonical URL; null for a `Host` header that is not one host (RFC 9112, 3.2). */
+/** Returns the canonical URL; null unless the `Host` header names one host (RFC 9112, 3.2). */
 function canonicalUrl(request: Request): URL | null {
   const url = requestUrl(request);
-  // Bun joins several headers with commas, and takes the first for the URL; a proxy in front may have taken the last.
+  // Bun joins repeated headers with commas and uses the first host for the URL. A proxy in front may have used the last.
   if (!url || request.headers.get("host")?.includes(",")) return null;
   const path = canonicalPath(url.pathname);
   if (path !== url.pathname) url.pathname = path;
-  // Browsers never send a fragment; Elysia would read it as part of the query.
+  // Browsers never send a fragment. Elysia would read it as part of the query.
   if (url.href.includes("#")) url.hash = "";
   return url;
 }
 
-/** Returns the request that routes see: without the body. Its signal is aborted when the client disconnects. */
+/** Returns the request for routes, without the body. Its signal is aborted when the client disconnects. */
 function toInner({ request, url }: RequestContext): Request {
   if (request.method === "GET" && request.url === url.href) return request;
   const headers = new Headers(request.headers);

@@ -1,8 +1,8 @@
-/** The span of a request, with the attributes of OpenTelemetry's conventions for HTTP servers. Never a URL or a header. */
+/** Starts and ends a request's span. Its attributes follow OpenTelemetry's HTTP conventions and never include a URL or header. */
 import type { Tracing } from "../../../shared/tracing/tracing.ts";
 import type { RequestContext, StreamEnd } from "../request_context.ts";
 
-/** Other methods have one name in attributes, because callers choose them. */
+/** Methods that are named in attributes. Other methods share one name, because clients can send any method. */
 const METHODS = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]);
 
 /** Starts the span of a request, as a child of the caller's span if there is a valid `traceparent`. */

@@ -19,34 +19,36 @@ import type { RespondOnce } from "./idempotency.ts";
 import type { RateLimits } from "./rate_limits.ts";
 import { startRequestSpan } from "./request_span.ts";
 
-/** Maximum for requests that mostly wait for the database. After that, a connection is dead or a queue is stuck. */
+/** Time limit of a request, which mostly waits for the database. After this time, a connection is dead or a queue is stuck. */
 const RESPONSE_TIMEOUT_MS = 30_000;
-/** A body that takes longer has its credential checked again. With the age of a cached credential, it makes a second. */
+/** The credential is checked again after a slower body. This time and a cached credential's maximum age add up to a second. */
 const CONFIRM_AFTER_MS = 100;
 
 export interface ServeDeps extends RateLimits {
-  /** Whether a browser requests an address that is meant for people, where errors are pages. */
+  /** Returns true if a browser requests a page's address, where errors are shown as pages. */
   isForPeople: (request: Request) => boolean;
   config: Pick<Config, "publicUrl">;
   respondOnce: RespondOnce;
   claimRequestBody: ReturnType<typeof createClaimRequestBody>;
   /** Null if tracing is off. */
   tracing: Tracing | null;
-  /** Makes the function by which a page calls the API. */
+  /** Creates the function by which a page calls the API. */
   createCallApi: (page: RequestContext) => CallApi;
 }
 
-/** A request as its route sees it. */
 interface Matched {
   route: Route;
-  /** Without a body; GET for HEAD, and for a preflight request. */
+  /** The request without its body. The method is GET for HEAD and for a preflight request. */
   request: Request;
   params: Readonly<Record<string, string>>;
-  /** Rejects a method that the path does not have. */
+  /** Throws the error for a method that the path does not allow. */
   reject: (context: RequestContext) => Promise<never>;
 }
 
-/** The order of errors: credential and rate limit, access, origin, encoding, body; the route checks the rest. */
+/**
+ * Serves a request. Checks the credential and rate limit, access, origin, encoding and body, in this order. Routes check the
+ * rest.
+ */
 export async function serveRoute(
   deps: ServeDeps,
   { route, request, params, reject }: Matched,
@@ -74,7 +76,7 @@ export async function serveRoute(
     route.checkBody?.(context.body);
     if (route.download) {
       context.connection.mayBeSilent();
-      // A connection that a vanished client keeps would stay open for ever.
+      // Without an idle timeout, a connection that a vanished client keeps would stay open forever.
       context.responseHeaders["Connection"] = "close";
       return route.respond(request, params);
     }
@@ -83,8 +85,8 @@ export async function serveRoute(
 }
 
 /**
- * Rejects a request that matches no route. `allow` has the methods of its path, separated by commas. The page of an unknown
- * address shows who is signed in, like all others.
+ * Rejects a request that matches no route. `allow` lists the methods of its path, separated by commas. Like all pages, the page
+ * of an unknown address shows the signed-in user.
  */
 export async function rejectUnknown(deps: ServeDeps, context: RequestContext, allow: string): Promise<never> {
   await admit(deps, context, null);
@@ -94,13 +96,13 @@ export async function rejectUnknown(deps: ServeDeps, context: RequestContext, al
   throw new ApiError("METHOD_NOT_ALLOWED", { message, headers: { Allow: allow } });
 }
 
-/** Finds out who calls, and applies the rate limits. */
+/** Authenticates the caller and applies the rate limits. */
 async function admit(deps: ServeDeps, context: RequestContext, route: Route | null): Promise<void> {
   if (context.isAdmitted) return;
   const { request, url } = context;
   const matched: Partial<Route> = route ?? {};
   const { pattern = null, isPage = deps.isForPeople(request), ignoresCookie = false, unlimited } = matched;
-  // Health and metrics are polled: their spans would outnumber all others.
+  // Health checks and metrics are polled, so their spans would outnumber all others.
   if (deps.tracing && !unlimited) startRequestSpan(deps.tracing, { request, context, route: pattern });
   if (`${url.pathname}/`.startsWith(`${API_PREFIX}/`)) {
     await withTimeout(deps.admitCaller(context, { ignoresCookie }), remainingMs(context));
@@ -111,8 +113,8 @@ async function admit(deps: ServeDeps, context: RequestContext, route: Route | nu
 }
 
 /**
- * Rejects a credential that ended before the body arrived: otherwise a client could keep requests open and write after its
- * session has ended. A page then has no caller, as for any other cookie without a session.
+ * Rejects a credential that ended before the body arrived. Otherwise, a client could keep requests open and write after its
+ * session has ended. A page then has no caller, as with any cookie without a session.
  */
 async function confirm(deps: ServeDeps, context: RequestContext, route: Route): Promise<void> {
   try {
@@ -137,7 +139,7 @@ async function readAnyBody(deps: ServeDeps, context: RequestContext, route: Rout
   return readBody(request, { limits, yamlQuery, given: url.searchParams });
 }
 
-/** Ends the connection with the error, because the rest of the body may still come. */
+/** Waits for the body. After a timeout, closes the connection, because the rest of the body may still arrive. */
 async function arrived(body: Promise<JsonObject>, timeoutMs: number): Promise<JsonObject> {
   try {
     return await withTimeout(body, timeoutMs);
@@ -147,7 +149,7 @@ async function arrived(body: Promise<JsonObject>, timeoutMs: number): Promise<Js
   }
 }
 
-/** A timeout does not undo a write: it may still commit. */
+/** Waits for the response. A timeout does not undo a write, which can still commit. */
 async function inTime(answer: Promise<Response>, route: Route, timeoutMs: number): Promise<Response> {
   try {
     return await withTimeout(answer, timeoutMs);
@@ -168,9 +170,9 @@ function requireAccess(route: Route, context: RequestContext): void {
 }
 
 /**
- * A cookie identifies the browser's user, not the page that sends the request, so it can write only from our own pages.
- * The same holds for anonymous forms and for writes that ignore the cookie: another site could sign its visitors in to its
- * own account.
+ * Rejects writes from pages of other sites. The session cookie identifies the browser's user, not the page that sends the
+ * request. Anonymous forms and writes that ignore the cookie are rejected too, because another site could sign its visitors in
+ * to its own account.
  */
 function rejectOtherSites(deps: ServeDeps, context: RequestContext, route: Route): void {
   const isForm = route.isPage;
@@ -181,9 +183,10 @@ function rejectOtherSites(deps: ServeDeps, context: RequestContext, route: Route
 }
 
 /**
- * Whether a request comes from a page of this service, by headers that scripts cannot change. Each of `Origin` and
- * `Sec-Fetch-Site` must be ours if it is sent, and at least one must be sent. Our origin is that of PUBLIC_URL. If that is plain
- * http, the `Host` header's is accepted too: with TLS, it would admit pages that the same host served without TLS.
+ * Returns true if the request is from a page of this service, by headers that scripts cannot change. Each of `Origin` and
+ * `Sec-Fetch-Site` must be ours if it is sent, and at least one must be sent. Our origin is that of PUBLIC_URL. If PUBLIC_URL
+ * is plain http, the origin of the `Host` header is accepted too. With https, that would admit pages that the same host serves
+ * without TLS.
  */
 function isOwnPage({ headers, url }: Request, publicUrl: string): boolean {
   const origin = headers.get("origin");
@@ -197,17 +200,15 @@ function isOwnPage({ headers, url }: Request, publicUrl: string): boolean {
   return isOwnOrigin && (site === null || site === "same-origin");
 }
 
-/** Returns true if the headers say that a page sends the request. Programs other than browsers do not send them. */
+/** Returns true if the headers show that a page sends the request. Programs other than browsers do not send these headers. */
 function comesFromPage({ headers }: Request): boolean {
   return headers.has("origin") || headers.has("sec-fetch-site");
 }
 
-/**
- * Elysia passes on text that it could not decode, and PostgreSQL stores no NUL in text. No resource has such a name.
- */
+/** Rejects invalid encoding, which Elysia would pass on, and NUL, which PostgreSQL cannot store in text. */
 function rejectBadEncoding({ pathname, search }: URL): void {
   const written = pathname + search;
-  // The parser of URLs has encoded NUL and everything beyond ASCII.
+  // The URL parser has encoded NUL and all non-ASCII characters.
   if (!written.includes("%")) return;
   try {
     if (!decodeURIComponent(written).includes("\0")) return;

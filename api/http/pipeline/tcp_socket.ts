@@ -1,14 +1,14 @@
 /**
- * The kernel's side of a client's connection. Bun can neither reset one connection nor tell how much of a file has
- * arrived, so this asks libc. Systems other than Linux, or without glibc, cannot tell.
+ * Controls the TCP socket of a client's connection through libc. Bun can neither reset one connection nor report how much of a
+ * file has arrived. Without Linux and glibc, neither is possible.
  */
 import { dlopen, FFIType } from "bun:ffi";
 import { readdirSync } from "node:fs";
 
 interface TcpPorts {
-  /** The client's. */
+  /** The client's port. */
   peer: number;
-  /** Ours. */
+  /** The service's port. */
   local: number;
 }
 
@@ -20,7 +20,7 @@ const LIBC = {
   setsockopt: { args: [i32, i32, i32, ptr, u32], returns: i32 },
 } as const;
 
-/** Numbers of Linux. */
+/** Linux constants. */
 const SOL_SOCKET = 1;
 const SO_LINGER = 13;
 const IPPROTO_TCP = 6;
@@ -29,12 +29,12 @@ const AF_INET = 2;
 const AF_INET6 = 10;
 /** Offset of `tcpi_bytes_acked` in `struct tcp_info`. */
 const BYTES_ACKED_AT = 120;
-/** More than any `struct sockaddr`. */
+/** Larger than any `struct sockaddr`. */
 const ADDRESS_BYTES = 128;
 
 type Libc = NonNullable<ReturnType<typeof openLibc>>;
 
-/** Opened at the first use. */
+/** Opened on first use. */
 let libc: Libc | null | undefined;
 
 function openLibc() {
@@ -45,7 +45,7 @@ function openLibc() {
   }
 }
 
-/** One connection of this process. It is looked up at each use, because its number may be given to another one. */
+/** One connection of this process. Each use checks its file descriptor, because the kernel may reuse the number. */
 export class TcpSocket {
   readonly #ports: TcpPorts;
   #fd = -1;
@@ -54,7 +54,7 @@ export class TcpSocket {
     this.#ports = ports;
   }
 
-  /** Returns the bytes that the client's kernel has acknowledged since the connection began; null if unknown. */
+  /** Returns the bytes that the client's kernel has acknowledged since the connection opened; null if unknown. */
   acknowledgedBytes(): number | null {
     const found = this.#find();
     if (!found) return null;
@@ -64,15 +64,15 @@ export class TcpSocket {
     return isRead && length[0] === info.byteLength ? Number(info.getBigUint64(BYTES_ACKED_AT, true)) : null;
   }
 
-  /** Makes the kernel drop what it still has to send, and send a reset, when the connection is closed. */
+  /** Makes the kernel drop unsent data and send a reset when the connection is closed. */
   resetOnClose(): void {
     const found = this.#find();
-    // Lingers for 0 seconds.
+    // Linger for 0 seconds.
     const linger = new Int32Array([1, 0]);
     found?.c.setsockopt(found.fd, SOL_SOCKET, SO_LINGER, linger, linger.byteLength);
   }
 
-  /** Returns libc and the file descriptor; null without libc, or if none or several have these ports. */
+  /** Returns libc and the file descriptor; null without libc, or unless exactly one descriptor has these ports. */
   #find(): { c: Libc; fd: number } | null {
     if (libc === undefined) libc = openLibc();
     const c = libc;
