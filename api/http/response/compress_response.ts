@@ -1,7 +1,4 @@
-/**
- * Compresses responses. The request pipeline calls it for every route; a route returns its text, and an ETag if it has
- * one.
- */
+/** Compresses responses. The request pipeline calls it for every route, so routes return uncompressed text. */
 import { availableParallelism } from "node:os";
 import { LRUCache } from "lru-cache";
 import pLimit from "p-limit";
@@ -12,9 +9,9 @@ import { reprDigest } from "./repr_digest.ts";
 
 /** Below this size, compressing takes longer than it saves (measured: 40 to 140 µs for 4 KiB). */
 const MIN_BYTES = 4 * 1024;
-/** Size of the cache: some hundred pages of the model catalog. */
+/** Size of the cache. It holds about a hundred pages of the model catalog. */
 const MAX_KEPT_BYTES = 16 * 2 ** 20;
-/** Approximate overhead of an entry. */
+/** Approximate overhead of a cache entry. */
 const ENTRY_BYTES = 500;
 
 const TEXT_TYPES: ReadonlySet<string> = new Set([
@@ -31,8 +28,8 @@ const TEXT_TYPES: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Creates the encoder of one process, which caches compressed texts by resource and ETag. It returns a response in the
- * encoding that the request asks for; files are not encoded.
+ * Creates the compressor of one process. It returns a response in the encoding that the request accepts, and caches compressed
+ * texts by resource and ETag. Files are not compressed.
  */
 export function createCompressResponse() {
   const kept = new LRUCache<string, Uint8Array<ArrayBuffer>>({
@@ -40,7 +37,7 @@ export function createCompressResponse() {
     sizeCalculation: (bytes, key) => bytes.length + 2 * key.length + ENTRY_BYTES,
   });
 
-  // Leaves one processor to the event loop.
+  // Leaves one processor for the event loop.
   const limit = pLimit(Math.max(1, availableParallelism() - 1));
 
   async function encodeOnce(
@@ -66,7 +63,7 @@ export function createCompressResponse() {
       addVary(headers);
     }
     if (status === 304) {
-      // It does not have the encoded bytes.
+      // The digest of the encoded bytes is not known here.
       headers.delete("Repr-Digest");
       return response;
     }
@@ -82,7 +79,7 @@ export function createCompressResponse() {
   };
 }
 
-/** Without the host, so that clients cannot fill the cache with copies. One resource may have several types. */
+/** Returns the resource for the cache key. It excludes the host, so that clients cannot fill the cache with copies. */
 function resourceOf({ pathname, search }: URL): string {
   return `${search} ${decodeURIComponent(pathname)}`;
 }
@@ -92,12 +89,12 @@ function isText({ headers }: Response): boolean {
   return type !== undefined && TEXT_TYPES.has(type) && !headers.has("content-encoding");
 }
 
-/** Sets `Repr-Digest`, if there is one, to that of the encoded bytes. */
+/** Updates `Repr-Digest`, if it is set, to the digest of the encoded bytes. */
 function updateDigest(headers: Headers, bytes: Uint8Array): void {
   if (headers.has("Repr-Digest")) headers.set("Repr-Digest", reprDigest(bytes));
 }
 
-/** Tells caches that the response depends on Accept-Encoding. */
+/** Adds `Vary: Accept-Encoding` for caches. */
 function addVary(headers: Headers): void {
   const vary = headers.get("vary");
   if (vary?.toLowerCase().includes("accept-encoding")) return;

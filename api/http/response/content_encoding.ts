@@ -4,23 +4,23 @@ import { promisify } from "node:util";
 import { constants, createGzip, createZstdCompress, gzip, zstdCompress } from "node:zlib";
 import { parseAcceptedValues } from "../accepted_values.ts";
 
-/** In order of preference: zstd is faster at the same ratio. */
+/** In order of preference. zstd is faster at the same ratio. */
 const ENCODINGS = ["zstd", "gzip"] as const;
 export type ContentEncoding = (typeof ENCODINGS)[number];
 
-/** As fast as ZIP entries (shared/exports/zip_stream.ts). zstd's default is 3. */
+/** The same level as for ZIP entries (shared/exports/zip_stream.ts). zstd's default is 3. */
 const GZIP_LEVEL = 2;
 const ZSTD_LEVEL = 3;
 /** Chunk size of a compressed stream. */
 const OUTPUT_CHUNK_BYTES = 128 * 1024;
 
-/** Both run in a thread of the runtime and never block the event loop. */
+/** Both functions run in a thread of the runtime and never block the event loop. */
 const gzipAsync = promisify(gzip);
 const zstdAsync = promisify(zstdCompress);
 
 /**
- * Chooses the encoding from an Accept-Encoding header; null for none. `*` means gzip: clients that send it may not know
- * zstd.
+ * Chooses the encoding from an Accept-Encoding header; null for none. `*` means gzip, because clients that send it may not
+ * support zstd.
  */
 export function chooseEncoding(acceptEncoding: string | null): ContentEncoding | null {
   const weights = new Map(parseAcceptedValues(acceptEncoding).map(({ value, weight }) => [value, weight]));
@@ -43,7 +43,7 @@ export async function encode(
   return zstdAsync(bytes, { params: { [constants.ZSTD_c_compressionLevel]: ZSTD_LEVEL } });
 }
 
-/** Yields `content` compressed. Passes on errors of `content`; returning early returns `content`. */
+/** Compresses `content`. Errors of `content` propagate, and an early return ends `content`. */
 export async function* compress(
   content: AsyncGenerator<Uint8Array, void, void>,
   encoding: ContentEncoding,
@@ -69,16 +69,16 @@ function createCompressor(encoding: ContentEncoding): Transform {
 }
 
 /**
- * Returns the ETag of an encoded response: a strong tag identifies bytes, so each encoding has its own (RFC 9110,
- * section 8.8.3.3). It does not depend on the length, so a 304 needs no body.
+ * Returns the ETag of an encoded response. A strong ETag identifies bytes, so each encoding has its own (RFC 9110, section
+ * 8.8.3.3). The ETag does not depend on the body's length, so a 304 needs no body.
  */
 export function encodedTag(etag: string, encoding: ContentEncoding | null): string {
   return encoding === null ? etag : `${etag.slice(0, -1)}-${encoding}"`;
 }
 
 /**
- * Returns true if `If-None-Match` has the tag, in the encoding that the client asks for, as `compress_response.ts` sends it.
- * The comparison is weak (RFC 9110, section 13.1.2): `W/"x"` matches `"x"`.
+ * Returns true if `If-None-Match` contains the ETag for the encoding that the client accepts, or `*`. The comparison is weak
+ * (RFC 9110, section 13.1.2): `W/"x"` matches `"x"`.
  */
 export function isKnownTag(request: Request, etag: string): boolean {
   const condition = request.headers.get("if-none-match");

@@ -1,11 +1,11 @@
 /** Security headers of responses and pages. */
 
-/** Responses other than pages load nothing and cannot be framed. */
+/** The policy of all responses except pages: they load nothing and cannot be framed. */
 const NO_PAGE_POLICY = "default-src 'none'; frame-ancestors 'none'";
-/** Two years, in seconds. Without includeSubDomains: the other hosts of the domain are not ours. */
+/** Two years, in seconds. It excludes subdomains, because other hosts of the domain are not ours. */
 const HSTS_MAX_AGE = 63_072_000;
 
-/** Sets the headers of every response, with HSTS if PUBLIC_URL is https. */
+/** Adds the security headers of every response. Adds HSTS only if PUBLIC_URL is https. */
 export function addSecurityHeaders(headers: Headers, publicUrl: string): void {
   headers.set("X-Content-Type-Options", "nosniff");
   if (!headers.has("content-security-policy")) headers.set("Content-Security-Policy", NO_PAGE_POLICY);
@@ -14,10 +14,10 @@ export function addSecurityHeaders(headers: Headers, publicUrl: string): void {
   }
 }
 
-/** For files that pages load: other sites cannot embed them. */
+/** Headers of files that pages load. Other sites cannot embed the files. */
 export const ASSET_HEADERS = { "Cross-Origin-Resource-Policy": "same-origin" } as const;
 
-/** What a page has besides its Content-Security-Policy: PAGE_POLICY, or that of Swagger UI. */
+/** Headers of a page. Its Content-Security-Policy is set separately: PAGE_POLICY, or the policy of Swagger UI. */
 export const PAGE_HEADERS = {
   ...ASSET_HEADERS,
   "Cross-Origin-Opener-Policy": "same-origin",
@@ -25,7 +25,7 @@ export const PAGE_HEADERS = {
   "Referrer-Policy": "same-origin",
 } as const;
 
-/** The policy of our pages: only files and responses of this origin, nothing inline, no framing. */
+/** Content-Security-Policy of our pages: only files and responses of this origin, nothing inline, no framing. */
 export const PAGE_POLICY = [
   "default-src 'none'",
   "script-src 'self'",

@@ -1,4 +1,4 @@
-/** Files that are read once and served from memory, so that no request path reaches the file system. */
+/** Reads files once and serves them from memory, so that no request path reaches the file system. */
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { reply } from "../operation.ts";
@@ -6,7 +6,7 @@ import { reply } from "../operation.ts";
 export interface StaticFile {
   bytes: Uint8Array<ArrayBuffer>;
   contentType: string;
-  /** A strong tag. */
+  /** A strong ETag. */
   etag: string;
 }
 
@@ -14,12 +14,12 @@ const CONTENT_TYPES: Readonly<Record<string, string>> = {
   css: "text/css; charset=utf-8",
   html: "text/html; charset=utf-8",
   js: "text/javascript; charset=utf-8",
-  // As text/markdown, browsers would save it to a file.
+  // Browsers would download text/markdown instead of showing it.
   md: "text/plain; charset=utf-8",
   svg: "image/svg+xml",
 };
 
-/** Reads a file of this repository. Throws if it does not exist or its type is not served. */
+/** Reads a file of this repository. Throws if the file does not exist or its type is not served. */
 export function readStaticFile(url: URL): StaticFile {
   const extension = url.pathname.slice(url.pathname.lastIndexOf(".") + 1);
   const contentType = CONTENT_TYPES[extension];
@@ -27,13 +27,13 @@ export function readStaticFile(url: URL): StaticFile {
   return toStaticFile(new Uint8Array(readFileSync(url)), contentType);
 }
 
-/** Makes a file of constant bytes. */
+/** Creates a static file from bytes. */
 export function toStaticFile(bytes: Uint8Array<ArrayBuffer>, contentType: string): StaticFile {
   const digest = createHash("sha256").update(bytes).digest("base64url");
   return { bytes, contentType, etag: `"${digest}"` };
 }
 
-/** The reply of a conditional operation with the file: scripts import each other by name, and versions must not mix. */
+/** Returns the reply with a file. Caches must revalidate it, because scripts import each other by name. */
 export function replyFile({ bytes, etag, contentType }: StaticFile, headers: Record<string, string> = {}) {
   const caching = { "Cache-Control": "no-cache" };
   return reply(200, bytes, { etag, headers: { "Content-Type": contentType, ...caching, ...headers } });

@@ -1,21 +1,21 @@
 /**
- * Streams chunks to the client: one chunk ahead at most, and a failure never looks like a complete response. A stream is cut
- * off if it lasts too long, if its reader is too slow while others wait, or if the caller has lost access.
+ * Streams chunks to the client. It reads one chunk ahead at most, and a failure never looks like a complete response. A stream
+ * is cut off if it lasts too long, if its reader is too slow while other requests need its slot, or if the caller loses access.
  */
 import type { Permit } from "../limits/slots.ts";
 import type { ClientConnection, CutReason } from "../request_context.ts";
 
 export interface ResponseStreamOptions {
   /**
-   * The first chunk, already read. A wrapping generator could not prepend it: returning a generator before its first
-   * `next()` skips its `finally`, which would leave the source open.
+   * The first chunk, already read. A wrapping generator could not prepend it: returning a generator before its first `next()`
+   * skips its `finally`, and the source would stay open.
    */
   first?: IteratorResult<Uint8Array, void>;
-  /** Called once when the source is no longer read, after `chunks` has returned. Frees what the stream holds. */
+  /** Called once when `chunks` has returned. Frees the resources of the source. */
   onSourceEnd: () => Promise<void>;
-  /** Called once when the response has ended: sent completely, or cut off. */
+  /** Called once when the response has ended, completely or not. */
   onEnd: (outcome: StreamOutcome) => void;
-  /** Aborted when the stream is abandoned, so that the source can stop in the middle of a chunk. */
+  /** Aborted when the stream ends early, so that the source can stop in the middle of a chunk. */
   abort: AbortController;
   watch: StreamWatch;
   connection: Pick<ClientConnection, "whenOver" | "reset">;
@@ -26,9 +26,7 @@ export type StreamOutcome =
   | { outcome: "cut"; reason: CutReason }
   | { outcome: "failed"; error: unknown };
 
-/**
- * Returns the body of a response. An error breaks the connection, so that no client mistakes a part for the whole.
- */
+/** Returns a response body. An error resets the connection, so that no client takes a partial body for a complete one. */
 export function responseStream(
   chunks: AsyncGenerator<Uint8Array, void, void>,
   options: ResponseStreamOptions,
@@ -49,12 +47,12 @@ export function responseStream(
     if (outcome.outcome !== "complete") options.abort.abort();
     await chunks.return().catch(() => {});
     await options.onSourceEnd();
-    // The last chunks are still on their way, and the client may leave.
+    // The last chunks are still in transit, and the client can still disconnect.
     if (outcome.outcome === "complete") void options.connection.whenOver().then(report);
     else options.onEnd(outcome);
   };
   const report = (isWhole: boolean): void => options.onEnd({ outcome: isWhole ? "complete" : "aborted" });
-  /** Bun would keep the connection until the client has read what is on its way. */
+  /** Resets the connection. Bun would keep the connection until the client has read the data in transit. */
   const breakOff = (controller: ReadableStreamDefaultController, error: unknown): void => {
     controller.error(error);
     options.connection.reset();
@@ -95,7 +93,7 @@ export function responseStream(
   );
 }
 
-/** Passes chunks on and reports the size of each. */
+/** Yields the chunks and reports the size of each. */
 export async function* countBytes(
   chunks: AsyncGenerator<Uint8Array, void, void>,
   onBytes: (bytes: number) => void,
@@ -107,28 +105,27 @@ export async function* countBytes(
 }
 
 interface PaceRule {
-  /** How long a reader may fall behind the minimum rate, in milliseconds. */
+  /** Maximum time that a reader may lag behind the minimum rate, in milliseconds. */
   slowWindowMs: number;
-  /** The minimum rate. */
   minBytesPerSecond: number;
   /**
-   * Bytes that a reader may always fall behind. Sockets buffer megabytes and ask for more only when much of that is
-   * read, so a steady reader appears to stop for a minute and then takes a lot at once.
+   * Bytes that a reader may always lag behind. Sockets buffer megabytes and request more only after much of the buffer is read.
+   * A steady reader therefore appears to stop for a minute and then reads a lot at once.
    */
   socketBytes: number;
 }
 
 export interface StreamRules extends PaceRule {
-  /** Maximum duration in milliseconds. */
+  /** Maximum duration of a stream in milliseconds. */
   maxMs: number;
-  /** Milliseconds between two checks of the caller's rights. */
+  /** Interval between checks of the caller's access, in milliseconds. */
   accessCheckMs: number;
 }
 
 /**
- * Rights are checked every 25 s, so that a stream ends within 30 s. A reader must take 16 KiB/s over 60 s. One of 20 KiB/s can
- * appear to stop for 69 s (measured), until its socket buffers have room; so a stalled reader is cut off after 96 s, which is
- * 1.5 MiB at the minimum rate.
+ * Access is checked every 25 s, so that a stream ends within 30 s of losing access. A reader must take 16 KiB/s over 60 s. A
+ * reader of 20 KiB/s can appear to stop for 69 s (measured), until its socket buffers have room. A stalled reader is therefore
+ * cut off after 96 s, the time that 1.5 MiB take at the minimum rate.
  */
 export const STREAM_RULES: Omit<StreamRules, "maxMs"> = {
   slowWindowMs: 60_000,
@@ -139,16 +136,16 @@ export const STREAM_RULES: Omit<StreamRules, "maxMs"> = {
 
 export interface StreamWatch {
   rules: StreamRules;
-  /** The slot of the stream, which others may be waiting for. */
+  /** The slot of the stream, which other requests may need. */
   permit: Permit;
   /** Returns whether the caller still has access. Never throws. */
   mayContinue: () => Promise<boolean>;
 }
 
-/** Checks for a slow reader per window. */
+/** Number of checks for a slow reader per window. */
 const CHECKS_PER_WINDOW = 12;
 
-/** Watches a stream and calls `cut` once if it has to end. Returns a function that stops the watch. */
+/** Watches a stream and calls `cut` once if the stream must end. Returns a function that stops the watch. */
 export function watchStream(
   { rules, permit, mayContinue }: StreamWatch,
   options: { pace: ReaderPace; cut: (reason: CutReason) => void },
@@ -182,13 +179,13 @@ export function watchStream(
 }
 
 /**
- * Measures how fast a reader reads. Only time in which the stream waited for the reader counts, and the reader is cut off only
- * while others lack its slot. All times are milliseconds of one clock, such as `performance.now()`.
+ * Measures the speed of a reader. Only the time that the stream waits for the reader counts. A reader is cut off only while
+ * other requests need its slot. All times are milliseconds of one clock, such as `performance.now()`.
  */
 export class ReaderPace {
   readonly #rule: PaceRule;
   readonly #allowedBytes: number;
-  /** How far the reader was behind the minimum rate when it last took something. */
+  /** The reader's lag behind the minimum rate when it last took a chunk. */
   #behindBytes = 0;
   #offer: { bytes: number; at: number } | null = null;
 
@@ -205,17 +202,17 @@ export class ReaderPace {
   /** Call when the reader has taken the offered bytes. */
   taken(now: number): void {
     if (!this.#offer) return;
-    // Bytes taken early only fill sockets, so they earn no credit.
+    // Bytes that are taken early only fill socket buffers, so they earn no credit.
     this.#behindBytes = Math.max(0, this.#behindAt(now) - this.#offer.bytes);
     this.#offer = null;
   }
 
-  /** Returns whether to cut the reader off: it is slow, and others have waited for its slot for a window. */
+  /** Returns whether to cut off the reader: the reader is slow, and another request has needed its slot within the last window. */
   mustYield(permit: Permit, now: number): boolean {
     return permit.isContended(this.#rule.slowWindowMs) && this.isSlow(now);
   }
 
-  /** Returns whether the reader has fallen too far behind. */
+  /** Returns whether the reader lags too far behind. */
   isSlow(now: number): boolean {
     return this.#behindAt(now) >= this.#allowedBytes;
   }
