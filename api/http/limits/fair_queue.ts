@@ -1,34 +1,34 @@
-/** Shares slow work fairly: a few tasks run at once, the others wait, and callers take turns. */
+/** Schedules slow tasks fairly. A few tasks run at once, the others wait, and callers take turns. */
 import { LRUCache } from "lru-cache";
 
 export interface FairQueueOptions {
-  /** Tasks that run at once. */
+  /** Maximum running tasks. */
   max: number;
-  /** Tasks of one caller that run at once. */
+  /** Maximum running tasks of one caller. */
   maxPerCaller: number;
-  /** Waiting tasks of one caller. */
+  /** Maximum waiting tasks of one caller. */
   maxWaiting: number;
-  /** Callers take turns by the time that they have used, not by the number of their tasks. */
+  /** Orders callers by their running time instead of the number of their tasks. */
   isByTime?: boolean;
-  /** Milliseconds; replaced in tests. */
+  /** Returns milliseconds. Tests replace it. */
   now?: () => number;
 }
 
-/** Why a task does not run: too many of its caller wait, too many wait in all, or its request is over. */
+/** Why a task is rejected: the caller has too many waiting tasks, the queue is full, or the request is over. */
 export type Refusal = "caller" | "all" | "over";
 
 export interface Turn {
-  /** The caller that takes turns: a user or a network, for example. */
+  /** The key of the caller, such as a user id or a network. */
   caller: string;
-  /** Makes the error for a task that does not run. */
+  /** Returns the error for a rejected task. */
   refuse(reason: Refusal): Error;
-  /** Goes before all other callers. */
+  /** Runs before all tasks without this flag. */
   isFirst?: boolean;
-  /** Tasks of all callers that may wait before this one; any number if omitted. */
+  /** Rejects the task if this many tasks of all callers are waiting; no limit if omitted. */
   maxWaitingInAll?: number;
-  /** True once the result is not needed; never if omitted. Asked when it is the task's turn, and when a limit is reached. */
+  /** Returns true once the result is not needed; false if omitted. Called at the task's turn and when a limit is reached. */
   isOver?(): boolean;
-  /** Tasks with equal keys have equal results: they run once, at the first turn of any of their callers. */
+  /** Tasks with equal keys have equal results. They run once for all their callers. */
   key?: string;
 }
 
@@ -41,11 +41,11 @@ interface Task {
   reject(error: Error): void;
 }
 
-/** Half-life of the time that a caller has used. */
+/** Half-life of a caller's recorded running time. */
 const HALF_LIFE_MS = 10_000;
-/** Milliseconds of waiting that offset one of use, so that new callers cannot starve the others. */
+/** Milliseconds of waiting that offset one millisecond of running time, so that new callers cannot starve the others. */
 const WAIT_PER_USE = 10;
-/** Callers whose use is remembered; others count as new. */
+/** Maximum callers with a recorded running time. Other callers count as new. */
 const MAX_CALLERS = 10_000;
 
 export class FairQueue {
@@ -61,7 +61,7 @@ export class FairQueue {
     this.#now = options.now ?? (() => performance.now());
   }
 
-  /** Runs `work` when it is the caller's turn, which may be at once. Throws what `refuse` returns if it is not run. */
+  /** Runs `work` at the caller's turn, which can be at once. Throws the error of `refuse` if the task is rejected. */
   run<Result>(turn: Turn, work: () => Promise<Result>): Promise<Result> {
     const same = this.#findSame(turn);
     let refusal = this.#findRefusal(turn, same);
@@ -94,7 +94,7 @@ export class FairQueue {
   }
 
   #findRefusal({ caller, maxWaitingInAll }: Turn, same: Task | null): Refusal | null {
-    // Joining these adds nothing that waits for the caller.
+    // Joining a task that runs, or that the caller already waits for, adds no waiting task.
     if (same && (this.#running.has(same) || same.callers.includes(caller))) return null;
     const own = this.#waiting.filter(({ callers }) => callers.includes(caller));
     if (own.length >= this.#options.maxWaiting) return "caller";
@@ -118,7 +118,7 @@ export class FairQueue {
     for (let next = this.#takeNext(); next; next = this.#takeNext()) next.begin();
   }
 
-  /** Removes the next task that may begin, and tasks before it that are over. The caller's other tasks move to the end. */
+  /** Removes and returns the next task that may begin. Rejects tasks that are over. The caller's other tasks move to the end. */
   #takeNext(): Task | null {
     if (this.#running.size >= this.#options.max) return null;
     let next = this.#findNext();
@@ -129,7 +129,7 @@ export class FairQueue {
     if (!next) return null;
     const isOwn = ({ turn }: Task): boolean => turn.caller === next.turn.caller;
     const rest = this.#waiting.filter((task) => task !== next);
-    // The sort is stable: both groups keep their order.
+    // The sort is stable, so both groups keep their order.
     this.#waiting = rest.toSorted((a, b) => Number(isOwn(a)) - Number(isOwn(b)));
     return next;
   }
@@ -154,7 +154,7 @@ export class FairQueue {
     for (const { turn, reject } of over) reject(turn.refuse("over"));
   }
 
-  /** Charges the time of a task to the callers that waited for it, in equal shares. */
+  /** Charges a task's running time to its callers in equal shares. */
   #charge({ callers }: Task, ms: number): void {
     for (const caller of callers) {
       this.#used.set(caller, { ms: this.#usedBy(caller) + ms / callers.length, at: this.#now() });
@@ -166,7 +166,7 @@ export class FairQueue {
     return used ? used.ms * 2 ** ((used.at - this.#now()) / HALF_LIFE_MS) : 0;
   }
 
-  /** The least time that one of a task's callers has used, minus a tenth of the time that the task has waited. */
+  /** Returns the lowest running time of a task's callers, minus a tenth of the task's waiting time. */
   #owedBy({ callers, waitsSince }: Task): number {
     const used = Math.min(...callers.map((caller) => this.#usedBy(caller)));
     return used - (this.#now() - waitsSince) / WAIT_PER_USE;

@@ -1,6 +1,6 @@
 /**
- * Limits on slots for slow work, or bytes of large bodies: how many a holder, a group of holders, and all together may have at
- * once, and the error response for a caller who gets none.
+ * Limits concurrent use of a resource: slots for slow work, or bytes of large bodies. There is a limit per holder, per group of
+ * holders, and in total. A claim over a limit gets an error response.
  */
 import { RETRY_AFTER } from "../../../shared/error_details.ts";
 import { ApiError } from "../../../shared/errors.ts";
@@ -12,20 +12,20 @@ export interface SlotLimits {
 }
 
 export interface Claim {
-  /** A user, or the network of an anonymous caller. */
+  /** The user's id, or the network of an anonymous caller. */
   holder: string;
-  /** Holders that share a limit, such as an organization; null for none. */
+  /** Holders that share a limit, such as an organization's members; null without a group. */
   group: string | null;
-  /** Slots or bytes; 1 if omitted. */
+  /** The number of slots or bytes; 1 if omitted. */
   amount?: number;
-  /** Returns true if the work has ended without a release; never if omitted. */
+  /** Returns true if the work has ended without a release; false if omitted. */
   isOver?: () => boolean;
 }
 
 export interface Permit {
-  /** Returns true if another holder lacked what this permit holds within the last `withinMs`. */
+  /** Returns true if this permit has blocked another holder's claim within the last `withinMs`. */
   isContended(withinMs: number): boolean;
-  /** Releases the amount; a second call does nothing. */
+  /** Releases the amount. A second call does nothing. */
   release(): void;
 }
 
@@ -36,10 +36,10 @@ interface Held extends Required<Claim> {
   contendedAt: number;
 }
 
-/** The message for a caller when a limit is reached. */
+/** The error message for each limit. */
 export interface SlotTexts {
   holder: (limit: number) => string;
-  /** Set if groups are organizations. Then the error says whose share is used up. */
+  /** Set if groups are organizations. The error's details then name the share that is used up. */
   group?: (limit: number) => string;
   all: (reached: { limit: number; seconds: number }) => string;
 }
@@ -47,7 +47,7 @@ export interface SlotTexts {
 export class Slots {
   readonly limits: SlotLimits;
   readonly #texts: SlotTexts;
-  /** The only state; usage is summed from it, so no counter can drift. */
+  /** The only state. Usage is summed from it, so no counter can drift. */
   readonly #held = new Set<Held>();
 
   constructor(limits: SlotLimits, texts: SlotTexts) {
@@ -55,15 +55,14 @@ export class Slots {
     this.#texts = texts;
   }
 
-  /** The amount in use. */
   get used(): number {
     this.#forgetEnded();
     return this.#sum(() => true);
   }
 
   /**
-   * Takes the amount. Throws RATE_LIMITED if the share of the holder or organization is used up, SERVICE_UNAVAILABLE if that of
-   * another group or the total of the process is. A first claim may exceed the holder's limit on its own.
+   * Takes the amount. Throws RATE_LIMITED if the share of the holder or organization is used up. Throws SERVICE_UNAVAILABLE if
+   * the total, or the share of another kind of group, is used up. A claim may exceed a limit if no other claim counts against it.
    */
   take(claim: Claim): Permit {
     const shortage = this.#findShortage(claim);
@@ -72,13 +71,13 @@ export class Slots {
     throw this.#error(shortage);
   }
 
-  /** Throws what `take` would, without taking a slot, so that HEAD responds like GET. */
+  /** Throws the same error as `take`, without taking a slot, so that HEAD responds like GET. */
   requireFree(claim: Claim): void {
     const shortage = this.#findShortage(claim);
     if (shortage !== null) throw this.#error(shortage);
   }
 
-  /** Takes the amount whatever the limits: for work that can no longer be rejected but must count. */
+  /** Takes the amount regardless of the limits, for work that can no longer be rejected but must be counted. */
   hold({ holder, group, amount = 1, isOver = () => false }: Claim): Permit {
     const held: Held = { holder, group, amount, isOver, contendedAt: Number.NEGATIVE_INFINITY };
     this.#held.add(held);
@@ -88,7 +87,7 @@ export class Slots {
     };
   }
 
-  /** Returns the limit that the claim would exceed now; null for none. */
+  /** Returns the limit that the claim would exceed now; null if there is none. */
   #findShortage({ holder, group, amount = 1 }: Claim): Shortage | null {
     this.#forgetEnded();
     const { max, perHolder, perGroup } = this.limits;
@@ -101,7 +100,7 @@ export class Slots {
     return isShort(max, () => true) ? "all" : null;
   }
 
-  /** Marks the permits that hold what this claim lacks. */
+  /** Marks the permits that block this claim. */
   #noteContention({ holder, group }: Claim, shortage: Shortage): void {
     const now = performance.now();
     for (const held of this.#held) {
