@@ -1,4 +1,4 @@
-/** Reads a body before any handler does, within limits on its size, its structure and its shape: JSON, YAML, a form. */
+/** Reads a JSON, YAML or form body before the handler runs. Limits its size and structure. */
 import { TEXTS } from "../../../shared/error_texts.ts";
 import { ApiError } from "../../../shared/errors.ts";
 import { isRecord } from "../../../shared/plain_values.ts";
@@ -7,29 +7,29 @@ import type { JsonObject } from "../route.ts";
 import { invalidInput } from "../validation_problems.ts";
 import { findJsonExcess } from "./json_limits.ts";
 
-/** The maximum under /auth, where callers are anonymous: an email, a password, the name of a key. */
+/** Maximum under /auth, where callers can be anonymous. It is enough for an email, a password or the name of a key. */
 const AUTH_MAX_BYTES = 4096;
 const MAX_BYTES = 1_048_576;
-/** Smaller responses fit into the system's socket buffers. Small requests are never refused because of large ones. */
+/** Only larger bodies count against the memory budgets. Smaller responses fit into the system's socket buffers. */
 export const LARGE_BODY_BYTES = 64 * 1024;
-/** Chunks of a body without Content-Length: 10,000 take some 15 ms; a million, 6 MB on the wire, block for seconds. */
+/** Maximum chunks of a body. 10,000 take about 15 ms; a million, 6 MB on the wire, block the event loop for seconds. */
 export const MAX_CHUNKS = 10_000;
 
-/** Fields of one form. Large ones have some dozens. */
+/** Maximum fields of a form. Large forms have dozens. */
 const MAX_FIELDS = 1000;
 
-/** Its name, and those that came before it (RFC 9512, section 2.1). */
+/** The registered media type and its deprecated aliases (RFC 9512, section 2.1). */
 const YAML_TYPES = ["application/yaml", "application/x-yaml", "text/yaml", "text/x-yaml"];
 const JSON_TYPE = "application/json";
 const FORM_TYPE = "application/x-www-form-urlencoded";
 
 export interface BodyLimits {
   maxBytes: number;
-  /** Called once for a body that proves to be large, with the bytes that it may have. Throws if they are too many. */
+  /** Called once if a body exceeds LARGE_BODY_BYTES; `bytes` is its announced or maximum size. Throws if the budget is used up. */
   claim: (bytes: number) => void;
 }
 
-/** Returns the maximum for a path, unless its operation declares another one. */
+/** Returns the default maximum body size of a path. An operation can declare another maximum. */
 export function maxBodyBytes(path: string): number {
   return path.startsWith("/api/v1/auth/") ? AUTH_MAX_BYTES : MAX_BYTES;
 }
@@ -56,7 +56,7 @@ export async function readBody(
   return body;
 }
 
-/** Returns the given parameters; omitted ones are left out, as in JSON. */
+/** Returns the parsed values of the parameters that were sent. */
 function fieldsOf(query: Query, value: URLSearchParams): JsonObject {
   const values = Object.entries(parseQuery(query, value));
   return Object.fromEntries(values.filter(([name]) => value.has(name)));
@@ -70,7 +70,7 @@ export async function readForm(request: Request, limits: BodyLimits): Promise<UR
   const bytes = await readBytes(request, limits);
   if (bytes.byteLength > 0) rejectOtherTypes(request.headers, FORM_TYPE);
   const text = new TextDecoder().decode(bytes);
-  // Counted before it is parsed: a megabyte of separators is a million fields.
+  // Fields are counted before parsing, because a megabyte of separators is a million fields.
   let fields = 1;
   for (let at = text.indexOf("&"); at !== -1; at = text.indexOf("&", at + 1)) fields += 1;
   if (fields > MAX_FIELDS) throw invalidInput([{ path: "", message: `has more than ${MAX_FIELDS} fields` }]);
@@ -87,7 +87,7 @@ function invalidBody(message: string): ApiError {
 
 const CHOPPED = `the body comes in more than ${MAX_CHUNKS} chunks: send it in larger ones, or with Content-Length`;
 
-/** Reads up to the limits, whatever `Content-Length` says. */
+/** Reads the body up to the limits, regardless of `Content-Length`. */
 async function readBytes(request: Request, { maxBytes, claim }: BodyLimits): Promise<Uint8Array> {
   const announced = Number(request.headers.get("content-length") ?? maxBytes);
   if (announced > maxBytes) throw tooLarge(maxBytes);
@@ -116,7 +116,7 @@ function mediaTypeOf(headers: Headers): string | undefined {
   return (headers.get("content-type") ?? "").split(";", 1)[0]?.trim().toLowerCase();
 }
 
-/** `others` are content types that the route reads elsewhere. */
+/** `others` are further content types of the route. Only the error message uses them. */
 function rejectOtherTypes(headers: Headers, accepted: string, others: readonly string[] = []): void {
   if (mediaTypeOf(headers) !== accepted) {
     const message = TEXTS.UNSUPPORTED_MEDIA_TYPE.type([accepted, ...others]);
@@ -148,7 +148,7 @@ async function readYamlText(request: Request, limits: BodyLimits): Promise<strin
 }
 
 /**
- * Reads a body that is a JSON object. A missing body counts as `{}`: a route that needs a body requires a field. Throws
+ * Reads a body that is a JSON object. A missing body counts as `{}`, because a route that needs a body requires a field. Throws
  * PAYLOAD_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE or VALIDATION_ERROR.
  */
 async function readJsonObject(
