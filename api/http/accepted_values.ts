@@ -1,6 +1,6 @@
-/** The lists of `Accept` and `Accept-Encoding`: values with weights (RFC 9110, section 12.4.2). */
+/** Parses `Accept` and `Accept-Encoding`, which are lists of values with weights (RFC 9110, section 12.4.2). */
 
-/** Returns the values in the order of the list, in lower case. An invalid weight is NaN, which is greater than no other. */
+/** Returns the values in list order, in lower case. An invalid weight is NaN, for which every comparison is false. */
 export function parseAcceptedValues(header: string | null): { value: string; weight: number }[] {
   const items = (header ?? "").toLowerCase().split(",");
   return items.map((item) => {

@@ -1,11 +1,11 @@
-/** The actor of an audit entry. */
+/** Builds the actor of an audit entry. */
 import type { AuditActor } from "../../sql/accounts/audit_log.ts";
 import type { Caller } from "./caller.ts";
 import { type RequestContext, requestContext } from "./request_context.ts";
 
 /**
- * Returns the fields that all audit entries of a request share. With a credential, nothing is written once it has ended.
- * A user who has just signed in, or opened the link in a mail, has none yet.
+ * Returns the fields that all audit entries of a request share. An entry with a credential cannot be committed once the
+ * credential has ended. `credential` is null for a user who has just signed in or opened a link in a mail.
  */
 export function auditActor(
   request: Request,
@@ -19,7 +19,7 @@ export function auditActor(
   };
 }
 
-/** Returns the request id and the origin of a request. */
+/** Returns the ids, client address, user agent and idempotency key of a request. */
 export function auditOrigin(
   context: RequestContext,
 ): Pick<AuditActor, "requestId" | "clientRequestId" | "address" | "userAgent" | "idempotencyKey"> {

@@ -9,10 +9,10 @@ import type { Caller } from "./caller.ts";
 import type { CredentialCache, FoundCaller } from "./credential_cache.ts";
 import { hashSecret, hasValidChecksum, KEY_PREFIX, type SentCredential } from "./credentials.ts";
 
-/** Throws `UNAUTHORIZED` for a credential that is unknown, revoked or expired. */
+/** Returns the caller of a credential. Throws `UNAUTHORIZED` if it is unknown, revoked or expired. */
 export type Authenticate = (sent: SentCredential) => Promise<Caller>;
 
-/** The form of keys and tokens; anything else is rejected without a query. */
+/** Format of keys and session tokens. Any other value is rejected without a query. */
 const BEARER = /^bearer +(ul[rs]_[A-Za-z0-9_-]{32,128})$/i;
 
 interface AuthenticateDeps {
@@ -21,14 +21,11 @@ interface AuthenticateDeps {
   callers: CredentialCache;
 }
 
-/**
- * Creates the function that checks credentials. Its only state is the set of credentials whose `lastUsedAt` is being
- * written.
- */
+/** Creates the function that checks credentials. Its only state is the set of credentials whose `lastUsedAt` is being updated. */
 export function createAuthenticate(deps: AuthenticateDeps): Authenticate {
   const pendingUses = new Set<string>();
 
-  /** Not awaited: requests do not wait for bookkeeping. */
+  /** Updates `lastUsedAt`. Requests do not await it. */
   async function noteUse(
     credentialId: string,
     update: (sql: Sql, id: string) => Promise<void>,
@@ -69,7 +66,7 @@ export function createAuthenticate(deps: AuthenticateDeps): Authenticate {
   };
 }
 
-/** Reads the Authorization header. Throws `UNAUTHORIZED` for one that cannot be a credential of ours. */
+/** Parses the Authorization header. Throws `UNAUTHORIZED` if it cannot be a credential of this service. */
 export function readCredential(authorization: string): SentCredential {
   const [, secret] = BEARER.exec(authorization.trim()) ?? [];
   if (!secret) throw unauthorized(TEXTS.UNAUTHORIZED.header);

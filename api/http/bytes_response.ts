@@ -1,14 +1,14 @@
-/** Responses whose bytes are in memory, and stay there: Bun copies a body into a response and out of it again. */
+/** Keeps the bytes of in-memory responses, because Bun copies a body into a response and out of it again. */
 
-/** Bun copies a shorter body behind its headers. */
+/** Bun appends a body below this size to the buffer of the headers. */
 const MAX_COPIED_BYTES = 15 * 1024;
 
 const ENCODER = new TextEncoder();
 const bodies = new WeakMap<Response, Uint8Array<ArrayBuffer>>();
 
 /**
- * Makes a response that Bun sends in one piece, with its `Content-Length`. Before any other long body it sends every piece of
- * every header by itself, some 70 system calls (https://github.com/oven-sh/bun/pull/41341).
+ * Creates a response that Bun sends in one piece, with its `Content-Length`. For any other long body, Bun sends each part of
+ * each header separately, with about 70 system calls (https://github.com/oven-sh/bun/pull/41341).
  */
 export function bytesResponse(body: string | Uint8Array<ArrayBuffer>, init: ResponseInit): Response {
   const bytes = typeof body === "string" ? ENCODER.encode(body) : body;
@@ -25,7 +25,7 @@ function inOnePiece(bytes: Uint8Array<ArrayBuffer>): ReadableStream {
   return new ReadableStream({ type: "direct", pull }, { highWaterMark: bytes.length + 1 });
 }
 
-/** Returns the bytes of a response that `bytesResponse` has made; null for a stream, a file, or no body. */
+/** Returns the bytes of a response from `bytesResponse`; null for a stream, a file, or no body. */
 export function bytesIn(response: Response): Uint8Array<ArrayBuffer> | null {
   return bodies.get(response) ?? null;
 }

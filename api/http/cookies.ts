@@ -1,8 +1,8 @@
-/** Cookies of browsers: the form of those that the service sets, and the search for those that it gets. */
+/** Formats `Set-Cookie` headers and parses `Cookie` headers. */
 
 /**
- * Returns `Set-Cookie`. Scripts cannot read the cookie, and other sites can send it by links only. A cookie that is given
- * the service's address is secure if that is https.
+ * Returns a `Set-Cookie` value. Scripts cannot read the cookie, and other sites can make browsers send it only by links. The
+ * cookie is `Secure` if `publicUrl` is https.
  */
 export function setCookie(
   name: string,
@@ -14,7 +14,7 @@ export function setCookie(
   return `${name}=${value}; HttpOnly; SameSite=Lax; Path=${path}; Max-Age=${maxAgeSeconds}${secure}`;
 }
 
-/** Returns the values of the cookies of a name: more than one if they were set for several paths or domains. */
+/** Returns the values of all cookies with a name. There are several if they were set for different paths or domains. */
 export function readCookies(headers: Headers, name: string): string[] {
   const pairs = (headers.get("cookie") ?? "").split(";").map((pair) => pair.split("="));
   return pairs.flatMap(([given = "", ...value]) =>
@@ -22,7 +22,7 @@ export function readCookies(headers: Headers, name: string): string[] {
   );
 }
 
-/** Returns the value of a cookie; null without one. */
+/** Returns the first value of a cookie; null if it is missing. */
 export function readCookie(headers: Headers, name: string): string | null {
   return readCookies(headers, name)[0] ?? null;
 }

@@ -1,14 +1,14 @@
-/** API keys and session tokens: how they are made, and the only form in which they are stored. */
+/** Generates API keys and session tokens, and hashes them for storage. */
 import { createHash, randomBytes } from "node:crypto";
 import { crc32 } from "node:zlib";
 
-/** Only API keys begin with it. */
+/** The prefix of API keys. No other credential has it. */
 export const KEY_PREFIX = "ulr_";
 const SESSION_PREFIX = "uls_";
-/** Characters of a key that are kept readable, so that its owner can tell keys apart. */
+/** Length of the readable part of a key, which helps its owner to tell keys apart. */
 const DISPLAY_LENGTH = 12;
 const BASE62 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
-/** 32 bits in base 62. */
+/** A 32-bit checksum in base 62. */
 const CHECKSUM_LENGTH = 6;
 /** 32 random bytes in base64url. */
 const SECRET_LENGTH = 43;
@@ -20,7 +20,7 @@ interface MintedSecret {
   hash: Buffer;
 }
 
-/** SHA-256 of a secret. A fast hash is enough: the secrets have 256 bits of their own. */
+/** Returns the SHA-256 of a secret. A fast hash is enough, because the secrets have 256 random bits. */
 export function hashSecret(secret: string): Buffer {
   return createHash("sha256").update(secret).digest();
 }
@@ -31,7 +31,7 @@ function mint(prefix: string, { hasChecksum = false } = {}): MintedSecret {
   return { secret, hash: hashSecret(secret) };
 }
 
-/** CRC-32 of the text as six base62 characters, the most significant first. */
+/** Returns the CRC-32 of the text as six base62 characters, the most significant first. */
 function checksumOf(text: string): string {
   let rest = crc32(text);
   let digits = "";
@@ -43,8 +43,8 @@ function checksumOf(text: string): string {
 }
 
 /**
- * Makes an API key: `ulr_`, 43 characters of `[A-Za-z0-9_-]`, and the CRC-32 of these 43 as six base62 characters, so
- * that secret scanners recognize keys without asking. `prefix` has its first characters, which are kept for display.
+ * Generates an API key: `ulr_`, 43 characters of `[A-Za-z0-9_-]`, and their CRC-32 as six base62 characters. With the checksum,
+ * secret scanners recognize keys offline. `prefix` is the start of the key, which is kept for display.
  */
 export function mintApiKey(): MintedSecret & { prefix: string } {
   const minted = mint(KEY_PREFIX, { hasChecksum: true });
@@ -52,8 +52,8 @@ export function mintApiKey(): MintedSecret & { prefix: string } {
 }
 
 /**
- * False for a key that cannot be one of ours because its checksum is wrong. Keys of a different length than those of
- * `mintApiKey` were made before there were checksums: only the database can check them.
+ * Returns false if the checksum of a key is wrong. Keys of another length predate checksums and can be checked only in the
+ * database, so they return true.
  */
 export function hasValidChecksum(key: string): boolean {
   const body = key.slice(KEY_PREFIX.length);
@@ -61,18 +61,18 @@ export function hasValidChecksum(key: string): boolean {
   return body.slice(SECRET_LENGTH) === checksumOf(body.slice(0, SECRET_LENGTH));
 }
 
-/** A key or token sent by a request, in the form that it is looked up by. */
+/** A key or session token from a request, hashed for the lookup. */
 export interface SentCredential {
   isKey: boolean;
   hash: Buffer;
 }
 
-/** Makes a session token: `uls_` and 43 characters of `[A-Za-z0-9_-]`. */
+/** Generates a session token: `uls_` and 43 characters of `[A-Za-z0-9_-]`. */
 export function mintSessionToken(): MintedSecret {
   return mint(SESSION_PREFIX);
 }
 
-/** Makes the token of a sign-in whose password was right: `ull_` and 43 characters of `[A-Za-z0-9_-]`. */
+/** Generates the token of a sign-in that has passed the password step: `ull_` and 43 characters of `[A-Za-z0-9_-]`. */
 export function mintLoginToken(): MintedSecret {
   return mint("ull_");
 }

@@ -21,7 +21,7 @@ export function unavailable(cause: unknown, message?: string): ApiError {
   return new ApiError("SERVICE_UNAVAILABLE", { message, cause });
 }
 
-/** Throws SERVICE_UNAVAILABLE with the message if a statement of the task takes longer than it may. */
+/** Runs the task. Throws SERVICE_UNAVAILABLE with the message if a statement times out. */
 export async function withinTimeout<Result>(message: string, task: () => Promise<Result>): Promise<Result> {
   try {
     return await task();
@@ -30,19 +30,19 @@ export async function withinTimeout<Result>(message: string, task: () => Promise
   }
 }
 
-/** Codes of open connections that broke: a commit may already have been sent. */
+/** Error codes of an open connection that broke. A commit may already have been sent. */
 const LOST_CONNECTION = new Set(["CONNECTION_CLOSED", "CONNECTION_DESTROYED", "ECONNRESET", "EPIPE"]);
 
 function isLostConnection(error: unknown): boolean {
   return error instanceof Error && "code" in error && LOST_CONNECTION.has(String(error.code));
 }
 
-/** Returns the error that the client gets. Internal errors become a 500 without details. */
+/** Returns the error for the client. Internal errors become a 500 without details. */
 function toApiError(error: unknown, { writes }: RequestContext): ApiError {
   if (error instanceof ApiError) return error;
   if (writes && isLostConnection(error)) return unavailable(error, TEXTS.SERVICE_UNAVAILABLE.outcomeUnknown);
   if (isDatabaseFault(error) || error instanceof DeadlineExceeded) return unavailable(error);
-  // The key, session or user has ended while the write waited.
+  // The key or session ended, or its user was disabled, while the write waited.
   if (violates(error, "audit_log_live_credential")) {
     return new ApiError("UNAUTHORIZED", { message: TEXTS.UNAUTHORIZED.credential, cause: error });
   }
@@ -53,7 +53,7 @@ function toApiError(error: unknown, { writes }: RequestContext): ApiError {
 export function respondError(context: RequestContext, thrown: unknown): Response {
   const error = toApiError(thrown, context);
   context.error = error;
-  // The announced stream never began, so there is no end to wait for.
+  // If a stream was announced, it never began, so there is no end to wait for.
   context.streamEnd = null;
   const { code, message, details } = error;
   const body: ErrorBody = { error: { code, message, requestId: context.requestId, details } };

@@ -1,9 +1,9 @@
-/** The metrics of requests, and the registry of all others. */
+/** Request metrics, and the registry of all other metrics. */
 import { Counter, Histogram, Registry } from "prom-client";
 import { createMetricsReader } from "../../shared/monitoring/metrics_server.ts";
 
 const RATE_LIMIT_KINDS = ["user", "address", "page", "sign_in", "account_mail"] as const;
-/** Which limit a request exceeded. `address` counts requests without a valid credential, `page` those outside of the API. */
+/** The limit that a request exceeded: `address` without a valid credential, `page` outside the API. */
 export type RateLimitKind = (typeof RATE_LIMIT_KINDS)[number];
 
 const SIGN_IN_RESULTS = ["succeeded", "failed"] as const;
@@ -14,8 +14,8 @@ export type Metrics = ReturnType<typeof createMetrics>;
 const DURATION_BUCKETS = [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1800];
 
 /**
- * Registers the metrics of requests. Each app has a registry, so that two apps in one process count separately. Counters
- * start at 0 with every label, so that an increase from nothing is visible.
+ * Registers the request metrics. Each app has its own registry, so two apps in one process count separately. Counters start at
+ * 0 for every label value, so that the first increase is visible.
  */
 export function createMetrics(registry = new Registry()) {
   const registers = [registry];
@@ -41,11 +41,14 @@ export function createMetrics(registry = new Registry()) {
   for (const kind of RATE_LIMIT_KINDS) rateLimited.inc({ kind }, 0);
   for (const result of SIGN_IN_RESULTS) signIns.inc({ result }, 0);
   return {
-    /** Other parts create their metrics with `registers: [registry]`. */
+    /** Other modules create their metrics with `registers: [registry]`. */
     registry,
     /** Returns all metrics as text, at most one second old. */
     read: createMetricsReader(registry),
-    /** Observes each finished request, in seconds. `route` is the pattern, which keeps the number of labels small. */
+    /**
+     * Observes the duration of each finished request, in seconds. `route` is the pattern, which limits the number of label
+     * values.
+     */
     requestDuration,
     rateLimited,
     signIns,

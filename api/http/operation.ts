@@ -1,6 +1,6 @@
 /**
- * An operation is one endpoint: what it accepts, what it returns, how it can fail, and the function that does it. The
- * route, the access check and the OpenAPI document are derived from these values; an endpoint is defined nowhere else.
+ * An operation declares one endpoint: its input, responses, errors and handler. The route, the access check and the OpenAPI
+ * document are derived from this declaration. An endpoint is defined nowhere else.
  */
 import type { Static, TObject, TProperties, TSchema, TUnsafe } from "@sinclair/typebox";
 import type { ErrorCode } from "../../shared/errors.ts";
@@ -10,45 +10,48 @@ import type { Query, QueryValues } from "./query.ts";
 import type { Access, JsonObject, RouteOptions } from "./route.ts";
 
 /**
- * The parts of the app, which operations get as their second argument. deps.ts adds the members, because this folder is
- * independent of the API's subjects.
+ * The dependencies of the app, which handlers get as their second argument. deps.ts adds the members, because this folder does
+ * not import the API's features.
  */
 // biome-ignore lint/suspicious/noEmptyInterface: see above.
 export interface OperationDeps {}
 
-/** A code, with example `details` if they differ from the default example. */
+/** An error code, with example `details` if they differ from the default example. */
 type Failure = ErrorCode | readonly [ErrorCode, Readonly<Record<string, unknown>>];
 
 export type Method = "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
 
-/** Files: by media type, an example or the schema; null for bytes. The reply's headers have the `Content-Type`. */
+/**
+ * A file response. `files` has an example or the schema per media type; null means bytes. The reply's headers set
+ * `Content-Type`.
+ */
 export interface Files {
   readonly description: string;
   readonly files: Readonly<Record<string, string | null | JsonSchema>>;
 }
 
-/** JSON with more to say than its schema does. */
+/** A JSON response with options that its schema cannot express. */
 export interface DescribedJson {
   readonly json: TSchema;
-  /** The description of the response if it is not the schema's. */
+  /** Replaces the schema's description. */
   readonly description?: string;
-  /** The request may ask for a file instead, which the document describes as an operation of its own. */
+  /** The client can request a file instead. The OpenAPI document describes the file as a separate operation. */
   readonly orFile?: true;
 }
 
-/** The content of a status; null for no body. The document has a schema's description and example. */
+/** The content of a status; null for no body. The OpenAPI document uses a schema's description and example. */
 export type Content = TSchema | DescribedJson | Files | null;
 export type Responses = Readonly<Record<number, Content>>;
 
-/** The text of a JSON value of this type, or its bytes, as PostgreSQL or a cache has it: sent as it is. */
+/** A JSON value of this type, serialized as text or bytes by PostgreSQL or a cache. It is sent unchanged. */
 export type JsonText<Value> = (string | Uint8Array<ArrayBuffer>) & { readonly json: Value };
 
-/** Declares that a text is JSON as the operation's schema says. The tests check every response. */
+/** Marks serialized JSON as valid for the operation's schema. The tests check every response. */
 export function jsonText(text: string | Uint8Array<ArrayBuffer>): JsonText<never> {
   return text as JsonText<never>;
 }
 
-/** Merges several non-empty JSON objects, given as text. */
+/** Merges non-empty JSON objects that are given as text. */
 export function joinJson(objects: readonly string[]): string {
   return `{${objects.map((object) => object.slice(1, -1)).join()}}`;
 }
@@ -65,11 +68,11 @@ type BodyOf<Declared> = Declared extends TSchema
 
 export interface ReplyOptions {
   headers?: Readonly<Record<string, string>>;
-  /** The tag of a conditional operation's content; a hash of the text if omitted. */
+  /** The ETag of a conditional operation's content. Default: a hash of the body. */
   etag?: string;
 }
 
-/** One of the declared statuses with its body. A function is called unless the client has the content already. */
+/** One of the declared statuses with its body. With an `etag`, a body function is called only if the client lacks the content. */
 type Reply<R extends Responses> = {
   [Status in keyof R & number]: ReplyOptions & {
     readonly status: Status;
@@ -92,42 +95,42 @@ interface Declaration<
   B extends TSchema = TSchema,
   R extends Responses = Responses,
 > extends RouteOptions {
-  /** The OpenAPI `operationId`, which generated clients use as the name. */
+  /** The OpenAPI `operationId`. Generated clients use it as a name. */
   id: string;
   method: Method;
-  /** A template as in RFC 6570: `/api/v1/models/{provider}/{+modelId}`; `{+name}` is the rest with its slashes. */
+  /** An RFC 6570 template: `/api/v1/models/{provider}/{+modelId}`. `{+name}` matches the rest of the path, with slashes. */
   path: string;
-  /** Checked by pipeline/serve_route.ts, before the handler. */
+  /** The required credential. pipeline/serve_route.ts checks it before the handler runs. */
   access: A;
   tag: string;
   /** A verb and its object: "Delete a draft". */
   summary: string;
   description: string;
-  /** The parameters of the path, each with a description and an example. */
+  /** The path parameters, each with a description and an example. */
   params?: P;
   query?: Q;
-  /** Like `query`, but the handler parses it: once it knows that the caller may know whether the query is valid. */
+  /** Like `query`, but the handler parses it, once the caller may learn whether the query is valid. */
   uncheckedQuery?: Query;
-  /** A JSON object. GET has none. */
+  /** The schema of a JSON object. GET has no body. */
   body?: B;
-  /** Like `body`, but the handler checks it, because it accepts some that are invalid in part. */
+  /** Like `body`, but the handler checks it: after its access checks, or because it accepts partly invalid bodies. */
   uncheckedBody?: TSchema;
   /** Maximum size of the body, if the default for its path is too small. */
   maxBodyBytes?: number;
-  /** Depends on X-Org-Slug. */
+  /** The operation depends on `X-Org-Slug`. */
   usesOrg?: true;
-  /** Further request headers and their descriptions. */
+  /** Additional request headers and their descriptions. */
   requestHeaders?: Readonly<Record<string, string>>;
   response: R;
-  /** Further headers of successful responses. */
+  /** Additional headers of successful responses. */
   responseHeaders?: Readonly<Record<string, { description: string; schema: TSchema }>>;
-  /** Answers GET with an ETag, and with 304 if `If-None-Match` has it. The body is a text, because the ETag names its encoding. */
+  /** GET returns an ETag, and 304 if `If-None-Match` contains it. The body must be text, because the ETag names its encoding. */
   conditional?: true;
-  /** The errors of this endpoint, without those that follow from the rest of the declaration. */
+  /** Errors of this endpoint that do not follow from the rest of the declaration. */
   fails?: readonly Failure[];
-  /** A POST that only reads: its query is too long for a URL. */
+  /** A POST that changes no data that clients can read, so keys of scope `read` can call it. */
   reads?: true;
-  /** The document's replacements for this operation: one for each form of its path, with the differences. */
+  /** The forms that the OpenAPI document lists instead of this operation, with the fields that differ. */
   documentedAs?: readonly DocumentedForm[];
 }
 
@@ -141,7 +144,7 @@ interface Input<A extends Access, P extends TProperties, Q extends Query, B exte
   query: QueryValues<Q>;
   body: Static<B>;
   caller: A extends "public" ? Caller | null : Caller;
-  /** Without a body. Functions that need the context find it by the request. */
+  /** The request without its body. `requestContext` returns its context. */
   request: Request;
 }
 
@@ -159,7 +162,7 @@ export interface Operation<
 // biome-ignore lint/suspicious/noExplicitAny: handlers of different inputs have no other common type.
 export type AnyOperation = Operation<any, any, any, any, any>;
 
-/** Declares an operation. The types of `handle`'s arguments and results follow from the declaration. */
+/** Declares an operation. The types of `handle`'s arguments and result follow from the declaration. */
 export function operation<
   const A extends Access,
   const R extends Responses,

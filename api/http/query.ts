@@ -1,4 +1,4 @@
-/** Query parameters: each is declared once, and both its parser and its description in OpenAPI follow from that. */
+/** Declares query parameters. The parser and the OpenAPI description of a parameter both follow from its declaration. */
 import { Type } from "@sinclair/typebox";
 import { isLongerThan } from "../../shared/characters.ts";
 import { parseInstant } from "../../shared/instant.ts";
@@ -8,30 +8,30 @@ import { type Problem, rejectProblems } from "./validation_problems.ts";
 
 const MAX_OFFSET = 2_147_483_647;
 
-/** Reports an invalid value; the message follows the name of the parameter. */
+/** Reports an invalid value. The message continues a sentence that begins with the parameter's name. */
 export type AddProblem = (message: string) => void;
 
 export interface QueryParameter<Value> {
   description: string;
   schema: JsonSchema;
-  /** A required parameter also has an example. */
+  /** A required parameter needs an `example`. */
   required?: true;
   example?: string | readonly string[];
   /** The parameter can be repeated. */
   explode?: true;
-  /** Parses the texts sent for the parameter; the array is empty if it is omitted. The result is unused after `addProblem`. */
+  /** Parses the parameter's values; the array is empty if it is omitted. The result is not used after `addProblem`. */
   read(texts: readonly string[], addProblem: AddProblem): Value;
 }
 
 /** The parameters of a route by name. */
 export type Query = Readonly<Record<string, QueryParameter<unknown>>>;
 
-/** The result of `parseQuery`. */
+/** The parsed values by parameter name. */
 export type QueryValues<Declared extends Query> = {
   [Name in keyof Declared]: ReturnType<Declared[Name]["read"]>;
 };
 
-/** Parses a query. Throws VALIDATION_ERROR with every problem; undeclared parameters are problems too. */
+/** Parses a query. Throws VALIDATION_ERROR with all problems, including undeclared parameters. */
 export function parseQuery<Declared extends Query>(
   declared: Declared,
   value: URLSearchParams,
@@ -42,7 +42,7 @@ export function parseQuery<Declared extends Query>(
   return values;
 }
 
-/** Reads each parameter from the texts that were sent for it. */
+/** Parses all declared parameters. Returns their values and problems. */
 export function readValues<Declared extends Query>(
   declared: Declared,
   textsOf: (name: string) => readonly string[],
@@ -52,7 +52,7 @@ export function readValues<Declared extends Query>(
     const addProblem: AddProblem = (message) => void problems.push({ path, message });
     return [path, parameter.read(textsOf(path), addProblem)];
   });
-  // Each name has the value that its parameter returned.
+  // The cast is correct: each name has the value that its own parameter returned.
   return { values: Object.fromEntries(values) as QueryValues<Declared>, problems };
 }
 
@@ -72,7 +72,7 @@ export function rejectQuery(request: Request): void {
   parseQuery({}, queryOf(request));
 }
 
-/** Makes a reader of a parameter that may be given once; `read` gets its text, or null if it is omitted. */
+/** Creates a parser that rejects a repeated parameter. `read` gets the parameter's text, or null if it is omitted. */
 export function once<Value>(read: (text: string | null, addProblem: AddProblem) => Value) {
   return (texts: readonly string[], addProblem: AddProblem): Value => {
     if (texts.length <= 1) return read(texts[0] ?? null, addProblem);
@@ -81,7 +81,7 @@ export function once<Value>(read: (text: string | null, addProblem: AddProblem) 
   };
 }
 
-/** One of the words; null if omitted. */
+/** Declares an enum parameter; null if omitted. */
 export function choice<const Word extends string>(
   words: readonly Word[],
   description: string,
@@ -98,7 +98,7 @@ export function choice<const Word extends string>(
   };
 }
 
-/** One of the words; the first one if omitted. */
+/** Declares an enum parameter whose default is the first word. */
 export function word<const Word extends string>(
   words: readonly [Word, ...Word[]],
   description: string,
@@ -108,7 +108,7 @@ export function word<const Word extends string>(
   return { ...parameter, schema: { ...parameter.schema, default: words[0] } };
 }
 
-/** `unset` is the default, or null for none. */
+/** Declares a boolean parameter. `unset` is the default; null means no default. */
 export function flag<Unset extends boolean | null>(unset: Unset, description: string, message?: string) {
   const parameter = mapped(choice(["true", "false"], description, message), (found): boolean | Unset =>
     found === null ? unset : found === "true",
@@ -116,7 +116,7 @@ export function flag<Unset extends boolean | null>(unset: Unset, description: st
   return { ...parameter, schema: Type.Boolean(unset === null ? {} : { default: unset }) };
 }
 
-/** A whole number; `unset` as for a flag. */
+/** Declares an integer parameter. `unset` is the default; null means no default. */
 export function integer<Unset extends number | null>(
   bounds: { min: number; max: number; unset: Unset },
   description: string,
@@ -134,7 +134,7 @@ export function integer<Unset extends number | null>(
   };
 }
 
-/** A decimal fraction such as `0.25` or `2.5e-7`, as JSON writes small ones; null if omitted. */
+/** Declares a decimal parameter such as `0.25`, or `2.5e-7` as JSON writes small numbers; null if omitted. */
 export function decimal(bounds: { min: number; max: number }, description: string) {
   const { min, max } = bounds;
   return {
@@ -149,15 +149,15 @@ export function decimal(bounds: { min: number; max: number }, description: strin
   };
 }
 
-/** Page size. */
+/** Declares a page size parameter. */
 export function limit(bounds: { max: number; unset: number }, description: string) {
   return integer({ min: 1, ...bounds }, description);
 }
 
-/** Number of items to skip. All lists describe it alike, so that the document has it once. */
+/** The number of items to skip. All lists share its description, so the OpenAPI document has it once. */
 export const OFFSET = integer({ min: 0, max: MAX_OFFSET, unset: 0 }, "Items to skip");
 
-/** A UUID in lower case; null if omitted. */
+/** Declares a UUID parameter, converted to lower case; null if omitted. */
 export function uuid(description: string) {
   return {
     description,
@@ -169,12 +169,12 @@ export function uuid(description: string) {
   };
 }
 
-/** An instant, truncated to milliseconds; null if omitted. */
+/** Declares a timestamp parameter, truncated to milliseconds; null if omitted. */
 export function instant(description: string, read = readInstant) {
   return { description, schema: Instant(), read: once(read) };
 }
 
-/** Reads an instant, truncated to milliseconds; null if omitted. */
+/** Parses a timestamp and truncates it to milliseconds; null if omitted. */
 export function readInstant(text: string | null, addProblem: AddProblem): string | null {
   const instant = text === null ? null : parseInstant(text);
   if (text !== null && instant === null) {
@@ -183,7 +183,7 @@ export function readInstant(text: string | null, addProblem: AddProblem): string
   return instant;
 }
 
-/** A text; null if omitted. */
+/** Declares a text parameter; null if omitted. */
 export function text(maxLength: number, description: string) {
   return {
     description,
@@ -195,7 +195,7 @@ export function text(maxLength: number, description: string) {
   };
 }
 
-/** A list of texts without duplicates. */
+/** Declares a repeatable text parameter. Removes duplicates. */
 export function texts({ maxItems, maxLength }: { maxItems: number; maxLength: number }, description: string) {
   return {
     description,
@@ -210,7 +210,7 @@ export function texts({ maxItems, maxLength }: { maxItems: number; maxLength: nu
   };
 }
 
-/** A list of the words without duplicates. */
+/** Declares a repeatable enum parameter. Removes duplicates. */
 export function words<const Word extends string>(known: readonly Word[], description: string) {
   return {
     description,

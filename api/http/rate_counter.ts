@@ -1,28 +1,28 @@
 /**
- * Counts requests per user or address and minute in this process; pipeline/rate_limits.ts decides whose and how many.
- * Windows are fixed and begin with a key's first request: one counter per key, constant time, and an exact
- * `X-RateLimit-Reset`. A client can send up to twice the limit around the end of a window; that is acceptable, because
+ * Counts requests per key and minute in this process. pipeline/rate_limits.ts chooses the keys and limits. Windows are fixed
+ * and begin with a key's first request. Such a window needs one counter per key and constant time, and makes
+ * `X-RateLimit-Reset` exact. A client can send up to twice the limit around the end of a window. That is acceptable, because
  * this limit shares load and protects no secret.
  */
 import { TEXTS } from "../../shared/error_texts.ts";
 import { ApiError } from "../../shared/errors.ts";
 
 const WINDOW_MS = 60_000;
-/** Some 20 MB of counters at most; the oldest window is evicted. */
+/** Takes at most about 20 MB. At this number, the oldest window is evicted. */
 const MAX_KEYS = 100_000;
 
-/** A limit that a request counted against, and what is left of it. */
+/** The limit that a request counted against, and the remaining requests. */
 export interface RateLimit {
-  /** The kind of subject that is counted: `user`, `address`, `page` or `sign_in`. */
+  /** The kind of key that is counted: `user`, `address`, `page` or `sign_in`. */
   policy: string;
   limit: number;
-  /** Requests left in the window; 0 after the last allowed request and for rejected ones. */
+  /** Requests left in the window; 0 after the last allowed request and for a rejected request. */
   remaining: number;
   /** The end of the window, in milliseconds since the epoch. */
   resetAt: number;
 }
 
-/** The state of a key after a request. */
+/** The state of a key's window, and whether it allows the request. */
 export interface RateLimitState extends Omit<RateLimit, "policy"> {
   allowed: boolean;
 }
@@ -36,17 +36,17 @@ export class RateCounter {
   readonly #limit: number;
   readonly #maxKeys: number;
   readonly #now: () => number;
-  /** Ordered by the start of the window: the first entry ends first. */
+  /** Ordered by the start of the window, so the first entry ends first. */
   readonly #windows = new Map<string, Window>();
 
-  /** `limit` is the number of requests per window; `now` returns milliseconds since the epoch. */
+  /** `limit` is the number of requests per window. `now` returns milliseconds since the epoch. */
   constructor({ limit, maxKeys = MAX_KEYS, now }: { limit: number; maxKeys?: number; now: () => number }) {
     this.#limit = limit;
     this.#maxKeys = maxKeys;
     this.#now = now;
   }
 
-  /** Counts a request of a key that has `share` times the limit. */
+  /** Counts a request. The key's limit is `share` times the counter's limit. */
   take(key: string, share = 1): RateLimitState {
     const time = this.#now();
     const limit = this.#limit * share;
@@ -56,7 +56,7 @@ export class RateCounter {
     return { limit, remaining: limit - window.used, resetAt: window.resetAt, allowed };
   }
 
-  /** Returns the state without counting. */
+  /** Returns the state of a key without counting a request. */
   peek(key: string, share = 1): RateLimitState {
     const time = this.#now();
     const { used, resetAt } = this.#findOpen(key, time) ?? { used: 0, resetAt: time + WINDOW_MS };
@@ -72,14 +72,14 @@ export class RateCounter {
 
   #open(key: string, time: number): Window {
     const window = { used: 0, resetAt: time + WINDOW_MS };
-    // Setting an existing key would keep its old position.
+    // `Map.set` would keep the position of an existing key.
     this.#windows.delete(key);
     this.#dropEnded(time);
     this.#windows.set(key, window);
     return window;
   }
 
-  /** Two steps a request: the map shrinks faster than it can grow. */
+  /** Drops up to two windows per request, so that the map shrinks faster than it can grow. */
   #dropEnded(time: number): void {
     for (let step = 0; step < 2; step += 1) {
       const [oldest] = this.#windows;
@@ -89,13 +89,13 @@ export class RateCounter {
   }
 }
 
-/** A window that would last longer than it can was opened before the machine's clock was set back. */
+/** Returns whether a window is open. A window that ends too late began before the system clock was set back. */
 function isOpen({ resetAt }: Window, time: number): boolean {
   return resetAt > time && resetAt <= time + WINDOW_MS;
 }
 
 /**
- * Returns the headers of every response under /api/v1: the three `X-RateLimit` headers, and the two of the IETF draft
+ * Returns the headers of responses under /api/v1: the three `X-RateLimit` headers, and the two headers of the IETF draft
  * "RateLimit header fields for HTTP".
  */
 export function rateLimitHeaders(

@@ -10,19 +10,22 @@ import type { JsonObject } from "./route.ts";
 
 /** The parts of the client's connection that a response uses. */
 export interface ClientConnection {
-  /** False once the operating system has taken the whole response, or the connection is lost. */
+  /** False once the kernel has accepted the whole response, or the connection is lost. */
   isOpen(): boolean;
-  /** Resolves when the connection is no longer open: to false if it was lost before the whole response was taken. */
+  /** Resolves once `isOpen` is false. The result is false if the connection was lost before the whole response was accepted. */
   whenOver(): Promise<boolean>;
-  /** Lets the response be silent for longer, as an export is while its reader pauses. The connection must end with it. */
+  /**
+   * Disables the idle timeout, because an export sends nothing while its reader pauses. The connection must close with the
+   * response.
+   */
   mayBeSilent(): void;
-  /** Returns the bytes that the client has acknowledged on this connection; null if the system does not tell. */
+  /** Returns the number of bytes that the client has acknowledged on this connection; null if unknown. */
   acknowledgedBytes(): number | null;
-  /** Resets the connection within some seconds: neither side can take it for complete, and nothing of it is kept. */
+  /** Resets the connection within seconds. Unsent data is dropped, and neither side can take the response for complete. */
   reset(): void;
 }
 
-/** The limit that a stream was cut off by. */
+/** Why a stream was cut off. */
 export type CutReason = "lasted_too_long" | "reader_too_slow" | "access_ended";
 
 /** How a streamed body ended: complete, aborted by the client, cut off by a limit, or failed. */
@@ -31,16 +34,16 @@ export interface StreamEnd {
   reason?: CutReason;
   /** Bytes of the body that were sent; null if unknown. */
   bytes: number | null;
-  /** Why it failed. */
+  /** The error of a failed stream. */
   error?: unknown;
 }
 
 export interface ApiCall {
-  /** GET if omitted. */
+  /** Default: GET. */
   method?: "GET" | "HEAD" | "POST" | "PUT" | "PATCH" | "DELETE";
-  /** Slug of the organization that the call is about. */
+  /** The slug of the call's organization, sent as `X-Org-Slug`. */
   org?: string | undefined;
-  /** Sent as JSON. */
+  /** The request body, sent as JSON. */
   body?: unknown;
   /** Sent as `Idempotency-Key`, so that a form sent twice writes once. */
   idempotencyKey?: string;
@@ -50,15 +53,15 @@ export interface ApiCall {
 export type CallApi = (path: string, call?: ApiCall) => Promise<Response>;
 
 export interface RequestContext {
-  /** As the client sent it, with the body; handlers see one without. */
+  /** The client's request, with its body. Handlers get a request without a body. */
   readonly request: Request;
-  /** Canonical. */
+  /** The URL with its canonical path. */
   readonly url: URL;
-  /** The client's `X-Request-Id`, or our own id. */
+  /** The client's `X-Request-Id`, or the service's own id. */
   readonly requestId: string;
-  /** Unique. */
+  /** The service's own id, which is unique. */
   readonly ownRequestId: string;
-  /** As the client sent it; handlers see `GET` for `HEAD`. */
+  /** The client's method. Handlers get `GET` for `HEAD`. */
   readonly method: string;
   /** The client's address; `unknown` without a connection. */
   readonly address: string;
@@ -69,45 +72,45 @@ export interface RequestContext {
   readonly userAgent: string | null;
   /** `performance.now()` when the request arrived. */
   readonly startedAt: number;
-  /** True once the caller is known and the rate limit is checked; for a page's call of the API from the start. */
+  /** True once the request is authenticated and within its rate limit. API calls of a page start with true. */
   isAdmitted: boolean;
-  /** The request's part of its trace; null if it is not traced. */
+  /** The request's span; null if it is not traced. */
   span: TraceSpan | null;
-  /** The pattern that matched, such as `/api/v1/export/datasets`; null if none did. */
+  /** The pattern that matched, such as `/api/v1/export/datasets`; null if no route matched. */
   route: string | null;
-  /** False for an API call of a page that only reads. */
+  /** False for the API calls of a page request that only reads. */
   mayWrite: boolean;
-  /** Whether the route writes anything. */
+  /** True if the route may write. */
   writes: boolean;
   /** `null` for anonymous callers. */
   caller: Caller | null;
   /** The caller's credential; `null` for anonymous callers. */
   sentCredential: SentCredential | null;
-  /** The organization of the request; the caller is a member of it. */
+  /** The organization of the request. The caller is one of its members. */
   orgId: string | null;
   /** True if the credential is the session cookie, which browsers also add to requests from other sites' pages. */
   usesCookie: boolean;
-  /** The `Idempotency-Key`, which writes claim. */
+  /** The `Idempotency-Key` that the request's writes claim; null without one. */
   idempotencyKey: IdempotencyKey | null;
-  /** The body, valid for the route's schema; `{}` without one, and for GET. A page has its `form`: URLSearchParams. */
+  /** The parsed body; `{}` for GET and for a missing body. A page's body has one field, `form`, with URLSearchParams. */
   body: JsonObject;
   error: ApiError | null;
   /** The limit that the request counted against. */
   rateLimit: RateLimit | null;
-  /** Headers for the response, whether it succeeds or fails. */
+  /** Headers to add to the response, including error responses. */
   readonly responseHeaders: Record<string, string>;
-  /** More fields for the log line: ids, counts and our own names, never values from the request. */
+  /** Additional log fields: ids, counts and the service's own names, never values from the request. */
   readonly fields: Record<string, unknown>;
   /** Settles when the streamed body has ended; null for other bodies. */
   streamEnd: Promise<StreamEnd> | null;
-  /** Calls the API for a page; `null` where the route is no page. */
+  /** Calls the API for a page; null if the route is not a page. */
   callApi: CallApi | null;
 }
 
-/** Request ids that clients may set with `X-Request-Id`. Others are replaced. */
+/** The format of request ids that clients can set with `X-Request-Id`. Other ids are replaced. */
 export const ACCEPTED_REQUEST_ID = /^[A-Za-z0-9_.-]{1,128}$/;
 
-/** Browsers send some 120 characters. */
+/** Browsers send about 120 characters. */
 const USER_AGENT_MAX_LENGTH = 300;
 
 /** Returns the context of a request that has just arrived. */
@@ -139,7 +142,7 @@ export function newContext(
   };
 }
 
-/** Returns what a request, or an API call of a page, has not found out yet. */
+/** Returns the initial values of the fields that a request, or a page's API call, sets while it is served. */
 function newOutcome() {
   return {
     orgId: null,
@@ -155,9 +158,9 @@ function newOutcome() {
   };
 }
 
-/** Returns the context of an API call that a page makes: the page's caller, ids and time limit. */
+/** Returns the context of a page's API call, with the page's caller, ids and time limit. */
 export function callContext(page: RequestContext, request: Request, url: URL): RequestContext {
-  // A file is never sent to a page, so the page's own connection keeps its timeout.
+  // A page's API call never sends a file, so the page's connection keeps its idle timeout.
   const connection = { ...page.connection, mayBeSilent: () => {} };
   return {
     ...page,
@@ -177,14 +180,14 @@ export function bindContext(request: Request, context: RequestContext): void {
   contexts.set(request, context);
 }
 
-/** The context of a request that handlers see. */
+/** Returns the context of a request that a handler gets. */
 export function requestContext(request: Request): RequestContext {
   const context = contexts.get(request);
   if (!context) throw new Error("Cannot find the context: the request did not come through handle()");
   return context;
 }
 
-/** Returns true once the client has disconnected or has been sent a timeout. */
+/** Returns true once the client has disconnected or received an error, such as a timeout. */
 export function isRequestOver(request: Request): boolean {
   return request.signal.aborted || requestContext(request).error !== null;
 }
@@ -195,8 +198,8 @@ export function requireWaiting(request: Request): void {
 }
 
 /**
- * Announces that the body of this response is streamed. The request is logged and measured when the returned function is
- * first called; later calls do nothing. Call this once the request can no longer be refused.
+ * Announces that the response body is streamed. Call it once the request can no longer be rejected. The returned function ends
+ * the stream: its first call logs and measures the request, and later calls do nothing.
  */
 export function announceStream(request: Request): (end: StreamEnd) => void {
   const { promise, resolve } = Promise.withResolvers<StreamEnd>();

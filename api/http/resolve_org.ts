@@ -1,7 +1,4 @@
-/**
- * Resolves the organization of a request, and the caller's role there (docs/contract.md, Organizations and
- * permissions).
- */
+/** Resolves the organization of a request, and the caller's role in it (docs/contract.md, Organizations and permissions). */
 import { TEXTS } from "../../shared/error_texts.ts";
 import { ApiError } from "../../shared/errors.ts";
 import { maySeeOrg } from "../../shared/policy.ts";
@@ -18,9 +15,10 @@ import { requestContext } from "./request_context.ts";
 import { requireAllowed } from "./require_allowed.ts";
 
 /**
- * Returns the organization of a request: from the path or body (`namedSlug`), the key, `X-Org-Slug`, or the caller's
- * personal one, in this order. Throws `ORG_ACCESS_DENIED` if these disagree, and if the caller is not a member, whether or
- * not the organization exists. Throws `SECOND_FACTOR_REQUIRED` if the organization requires one and the session has none.
+ * Returns the organization of a request. The sources are, in order: the path or body (`namedSlug`), the key, `X-Org-Slug`, the
+ * caller's personal organization. Throws `ORG_ACCESS_DENIED` if the first three disagree. Throws the same error if the caller
+ * is not a member, whether or not the organization exists. Throws `SECOND_FACTOR_REQUIRED` if the organization requires a
+ * second factor that the session lacks.
  */
 export async function resolveOrg(
   sql: Sql,
@@ -47,20 +45,20 @@ export async function resolveOrg(
   return membership;
 }
 
-/** Returns the one organization that the caller's key works for; `null` if it works for all of its owner's. */
+/** Returns the organization that the caller's key is bound to; null for other credentials. */
 export function boundOrgOf({ credential }: Caller): string | null {
   return credential.type === "key" ? credential.orgId : null;
 }
 
-/** Returns the error for a request that names one organization, and another one in `X-Org-Slug`. */
+/** Returns the error for a request that names a different organization than its `X-Org-Slug` header. */
 export function orgsDiffer(): ApiError {
   return new ApiError("ORG_ACCESS_DENIED", { message: TEXTS.ORG_ACCESS_DENIED.differ });
 }
 
-/** Returns the error for a caller who is not a member. It must not reveal whether the organization exists. */
+/** Returns the error for a caller who is not a member. The error must not reveal whether the organization exists. */
 function orgAccessDenied(slug: string | null): ApiError {
   if (slug === null) return new ApiError("ORG_ACCESS_DENIED");
-  // Other texts can be of any length.
+  // An invalid slug can have any length, so it is not repeated.
   const shown = isAccountSlug(slug) ? slug : null;
   return new ApiError("ORG_ACCESS_DENIED", { message: TEXTS.ORG_ACCESS_DENIED.notMember(shown) });
 }

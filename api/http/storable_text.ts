@@ -2,8 +2,8 @@
 import { type Problem, rejectProblems } from "./validation_problems.ts";
 
 /**
- * Throws VALIDATION_ERROR if a text in these fields holds NUL or half of a surrogate pair. Pass stored fields only: unknown
- * keys are ignored, and the YAML parser makes the same check with line numbers.
+ * Throws VALIDATION_ERROR if a text in these fields contains NUL or an unpaired surrogate. Pass only fields that are stored:
+ * unknown keys are ignored, and the YAML parser makes the same check with line numbers.
  */
 export function rejectUnstorable(fields: Readonly<Record<string, unknown>>): void {
   rejectProblems(findUnstorable(fields));

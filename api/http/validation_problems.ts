@@ -1,4 +1,4 @@
-/** Finds and describes what is wrong with an invalid query, body or path. */
+/** Finds and describes the problems of an invalid query, body or path. */
 import { type TSchema, Type } from "@sinclair/typebox";
 import { type TypeCheck, TypeCompiler } from "@sinclair/typebox/compiler";
 import { type ValueError, ValueErrorType } from "@sinclair/typebox/value";
@@ -13,11 +13,11 @@ export interface Problem {
   message: string;
 }
 
-/** Limits on what a response repeats of a request: problems, and the length of a path. */
+/** Limits on the request data in an error response: the number of problems and the length of a path. */
 const MAX_PROBLEMS = 50;
 const MAX_PATH_LENGTH = 200;
 
-/** Returns VALIDATION_ERROR with the first 50 problems in `details.errors` and the first one in the message. */
+/** Returns VALIDATION_ERROR with the first 50 problems in `details.errors`. The message has the first problem. */
 export function invalidInput(value: readonly Problem[]): ApiError {
   const problems = value.slice(0, MAX_PROBLEMS).map(withShortPath);
   const [first] = problems;
@@ -42,8 +42,8 @@ export function rejectProblems(problems: readonly Problem[]): void {
 }
 
 /**
- * Makes the function that lists what is wrong with a value: one problem per path, and no more than `max`. The schema is
- * compiled with the first value, because a process has hundreds and uses few.
+ * Creates a function that lists the problems of a value: one per path, and at most `max`. The schema is compiled with the first
+ * value, because a process has hundreds of schemas and uses few.
  */
 export function createSchemaCheck(schema: TSchema, max = MAX_PROBLEMS): (value: unknown) => Problem[] {
   let check: TypeCheck<TSchema> | undefined;
@@ -53,7 +53,7 @@ export function createSchemaCheck(schema: TSchema, max = MAX_PROBLEMS): (value: 
   };
 }
 
-/** Reads only as many errors as it needs. */
+/** Stops reading `errors` once it has enough problems. */
 function listProblems(errors: Iterable<ValueError>, max: number): Problem[] {
   const problems = new Map<string, Problem>();
   for (const error of errors) {
@@ -61,18 +61,18 @@ function listProblems(errors: Iterable<ValueError>, max: number): Problem[] {
       const path = found.path.slice(1).replaceAll("/", ".");
       if (!problems.has(path)) problems.set(path, { path, message: explain(found) });
     }
-    // The errors after this one are about each excess element.
+    // After this error, there is one error for each excess element.
     if (problems.size >= max || error.type === ValueErrorType.ArrayMaxItems) break;
   }
   return [...problems.values()].slice(0, max).map(withShortPath);
 }
 
-/** TypeBox counts an emoji as two characters. We count it as one. */
+/** Returns false if a text is too long only because TypeBox counts an emoji as two characters. */
 function isProblem({ type, schema, value }: ValueError): boolean {
   return type !== ValueErrorType.StringMaxLength || isLongerThan(String(value), schema["maxLength"]);
 }
 
-/** Returns the errors of a nullable value's other branch, which the error of the union leaves out. */
+/** Returns the errors of a nullable schema's other branch, which the union's error does not include. */
 function withinNullable(error: ValueError): readonly ValueError[] {
   const branches: readonly TSchema[] = error.schema["anyOf"] ?? [];
   const [index = -1, ...others] = branches.flatMap((branch, at) => (branch["type"] === "null" ? [] : [at]));
@@ -110,7 +110,7 @@ function explain({ type, schema, path, message }: ValueError): string {
   return RULES[type]?.(schema) ?? `is not valid: ${message.charAt(0).toLowerCase()}${message.slice(1)}`;
 }
 
-/** Returns a problem for each field of a body that is not among the known ones. */
+/** Returns a problem for each unknown field of a body. */
 export function findUnknownFields(body: object, known: readonly string[]): Problem[] {
   return Object.keys(body)
     .filter((name) => !known.includes(name))
@@ -129,13 +129,13 @@ function nameAt(pointer: string): string {
   return (pointer.split("/").at(-1) ?? "").replaceAll("~1", "/").replaceAll("~0", "~");
 }
 
-/** Returns the fields of an object that clients should use. */
+/** Returns the names of an object's fields that are not deprecated. */
 function fieldsOf(schema: TSchema): string[] {
   const fields: Readonly<Record<string, TSchema>> = schema["properties"] ?? {};
   return Object.keys(fields).filter((name) => !fields[name]?.["deprecated"]);
 }
 
-/** Returns the literals that a schema allows, also inside unions and arrays; empty if it allows other values. */
+/** Returns the literals that a schema allows, including those in unions and arrays; empty if it allows other values. */
 function allowedWords(schema: TSchema): string[] {
   if ("const" in schema) return [String(schema["const"])];
   if (Array.isArray(schema["enum"])) return schema["enum"].map(String);
@@ -146,13 +146,10 @@ function allowedWords(schema: TSchema): string[] {
   return branches.some((words) => words.length === 0) ? [] : [...new Set(branches.flat())];
 }
 
-/** The body of a route that takes none. */
+/** The body schema of a route without a body. */
 export const NO_FIELDS = Type.Object({}, { additionalProperties: false });
 
-/**
- * Makes the check. Throws for a schema that leaves open what a body may hold: an object that takes unknown fields, or a
- * list without a maximum length.
- */
+/** Creates the check of a body. Throws if the schema allows unknown fields or a list without a maximum length. */
 export function createBodyCheck(schema: TSchema): (body: object) => void {
   requireBounds(schema, "body");
   const check = createSchemaCheck(schema);
@@ -160,7 +157,7 @@ export function createBodyCheck(schema: TSchema): (body: object) => void {
 }
 
 function requireBounds(schema: TSchema, place: string): void {
-  // A misspelled field would be ignored, and the rest of the body written.
+  // Otherwise, a misspelled field would be ignored and the rest of the body written.
   if (schema["type"] === "object" && schema["additionalProperties"] !== false) {
     throw new Error(`Cannot check a body: the schema of ${place} needs additionalProperties: false`);
   }

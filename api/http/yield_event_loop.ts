@@ -1,11 +1,11 @@
-/** Lets long work yield to the event loop. */
+/** Lets long-running work yield to the event loop. */
 
-/** Global, because the event loop is. */
+/** Global, because the process has one event loop. */
 const waiting: (() => void)[] = [];
 
 /**
- * Resolves in a turn of the event loop in which no other waiter continues. Call it between pieces of work of some
- * milliseconds; otherwise twenty requests at the same point would all run in one turn.
+ * Resolves in an event loop turn in which no other waiter continues. Otherwise, twenty requests at the same point would all run
+ * in one turn. Call it between steps of a few milliseconds.
  */
 export function yieldEventLoop(): Promise<void> {
   return new Promise((resolve) => {
