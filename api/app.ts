@@ -1,4 +1,4 @@
-/** Builds the app from its dependencies; main.ts listens, tests call `handle`. */
+/** Builds the app from its dependencies. main.ts serves it on a socket, and tests call `handle`. */
 import { listOrgSlugs } from "../sql/accounts/orgs.ts";
 import { watchArtifactStore } from "../sql/monitoring/artifact_status.ts";
 import { watchDatabase } from "../sql/monitoring/readiness.ts";
@@ -32,16 +32,16 @@ import { SIGN_IN_PAGES } from "./pages/sign_in/routes.ts";
 import { createTurns, createWriteInTurn } from "./turns.ts";
 
 export interface App {
-  /** The whole service as a function: it serves a socket, and tests call it. Never throws. */
+  /** Responds to every request, over a socket or from a test. Never throws. */
   handle: Handle;
-  /** Every route, for the tests that look at all of them. */
+  /** All routes, for tests that check every route. */
   routes: readonly Route[];
 }
 
-/** Routes that a test serves instead of the service's. */
+/** Routes that a test serves instead of the service's routes. */
 export type OwnRoutes = readonly (AnyOperation | PageRoute)[];
 
-/** Pages for people. Each folder of `pages/` adds a line. */
+/** All pages. Each folder of `pages/` adds one list. */
 const PAGES: readonly PageRoute[] = [
   ...EXPORT_PAGES,
   ...HOME_PAGES,
@@ -53,7 +53,7 @@ const PAGES: readonly PageRoute[] = [
   ...SIGN_IN_PAGES,
 ];
 
-/** What the service serves. */
+/** Returns all operations and pages of the service. */
 function listRoutes(deps: Deps): OwnRoutes {
   const described = listServiceOperations(deps);
   const sessionCookie = sessionCookieName(deps.config);
@@ -65,10 +65,7 @@ function isPage(entry: AnyOperation | PageRoute): entry is PageRoute {
   return Array.isArray(entry);
 }
 
-/**
- * Builds the app. It holds no connection and no timer of its own: it is gone when it is let go. Tests can bring routes
- * instead of the service's own.
- */
+/** Builds the app. It owns no connections or timers, so it needs no cleanup. Tests can pass their own routes. */
 export function buildApp(options: Deps, ownRoutes: OwnRoutes | null = null): App {
   const exports = createExportResources(options);
   const { registry } = options.metrics;

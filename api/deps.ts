@@ -1,4 +1,4 @@
-/** The parts of the app: what main.ts makes, and what operations get. */
+/** The dependencies of the app: `Deps` from main.ts, and `OperationDeps` for operations. */
 import type { ArtifactProblem } from "../sql/monitoring/artifact_status.ts";
 import type { DatabaseStatus } from "../sql/monitoring/readiness.ts";
 import type { OpenProcess } from "../sql/open_process.ts";
@@ -14,24 +14,23 @@ import type { Turns, WriteInTurn } from "./turns.ts";
 export interface Deps extends Omit<OpenProcess, "host" | "close"> {
   /** The reader of definition documents. */
   documents: Documents;
-  /** The model catalog. */
   catalog: CatalogCache;
-  /** Finds the caller of a request. */
+  /** Caches the callers of credentials. */
   callers: CredentialCache;
   metrics: Metrics;
-  /** Aborted when the process is about to stop. */
+  /** Aborted when the process begins to shut down. */
   shutdownSignal: AbortSignal;
   /**
-   * Milliseconds since the epoch, for the rate limits and the codes of apps. If omitted, the machine's clock for the limits,
-   * and the database's for the codes.
+   * Returns milliseconds since the epoch. If omitted, rate limits use the system clock, and authenticator app codes use the
+   * database's clock.
    */
   now?: () => number;
-  /** Overrides STREAM_RULES, for tests. */
+  /** Overrides `STREAM_RULES` in tests. */
   streamRules?: Partial<StreamRules>;
 }
 
 declare module "./http/operation.ts" {
-  /** The parts, and what the app builds from them. */
+  /** `Deps`, and the resources that the app creates from them. */
   interface OperationDeps extends Deps {
     exports: ExportResources;
     signIn: SignInResources;
@@ -39,7 +38,7 @@ declare module "./http/operation.ts" {
     writeInTurn: WriteInTurn;
     writeAccountInTurn: WriteInTurn;
     checkDatabase: () => Promise<DatabaseStatus>;
-    /** Does not affect readiness: only new organization exports depend on the store. */
+    /** Returns a problem of the artifact store. Readiness ignores it: only new organization exports need the store. */
     findArtifactProblem: () => Promise<ArtifactProblem>;
   }
 }

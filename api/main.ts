@@ -1,4 +1,4 @@
-/** Entry point of the API process: configuration, connections, the socket, and leaving in order. */
+/** Entry point of the API process: configuration, connections, the socket and graceful shutdown. */
 import { setTimeout as delay } from "node:timers/promises";
 import { serveMetricsOrExit } from "../shared/monitoring/metrics_server.ts";
 import { createProcessRegistry } from "../shared/monitoring/process_metrics.ts";
@@ -29,7 +29,7 @@ Environment variables configure it; docs/configuration.md lists them.
 DATABASE_URL is required, and a migrated database: bun run migrate.
 `;
 
-/** Requests that are running at SIGTERM have 25 s to finish. */
+/** Time that running requests have to finish during shutdown. */
 const FINISH_TIMEOUT_MS = 25_000;
 
 const NEEDS: ProcessNeeds = {
@@ -48,7 +48,7 @@ const NEEDS: ProcessNeeds = {
   check: warnIfBlind,
 };
 
-/** Exports answer 503 as soon as another role has a session on the database: better known before. */
+/** Warns if the service cannot see other sessions. Exports then fail with 503 while another role is connected. */
 async function warnIfBlind(sql: Pool, log: Log): Promise<void> {
   if (await maySeeSessions(sql)) return;
   const [{ role }] = await sql<[{ role: string }]>`select current_user as role`;
@@ -58,7 +58,7 @@ async function warnIfBlind(sql: Pool, log: Log): Promise<void> {
   );
 }
 
-/** Serves the app on PORT, and its metrics on METRICS_PORT if that is set. */
+/** Serves the app on PORT. If METRICS_PORT is set, serves metrics on that port. */
 function serve(host: Host, deps: Deps) {
   const { config, log, metrics } = deps;
   const { host: hostname, port, trustProxy } = config;
@@ -97,14 +97,14 @@ async function main(): Promise<void> {
         timeoutMs: shutdownDelayMs + 1_000,
         run: async (reason) => {
           stop.abort();
-          // Only for SIGTERM: Ctrl-C should end the process at once, and after an uncaught error it accepts no new requests.
+          // Only for SIGTERM. Ctrl-C should exit at once, and after an uncaught error it should accept no new requests.
           if (reason === "SIGTERM") await delay(shutdownDelayMs);
         },
       },
       {
         name: "finish requests",
         timeoutMs: FINISH_TIMEOUT_MS + 1_000,
-        // Not an error: the next phase cuts off what is still running.
+        // A timeout here is not an error: the next phase aborts the requests that are still running.
         run: () => Promise.race([stopListening(server), delay(FINISH_TIMEOUT_MS)]),
       },
       {

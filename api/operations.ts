@@ -1,4 +1,4 @@
-/** All operations, by subject; the document lists them in this order. */
+/** All operations by subject. The OpenAPI document lists them in this order. */
 
 import { changePassword } from "./accounts/change_password.ts";
 import { addPasskey, beginPasskey, beginTotp, confirmTotp } from "./accounts/factors/add_factor.ts";
@@ -79,9 +79,9 @@ import {
   updateWebhook,
 } from "./webhooks/webhooks.ts";
 
-/** Every operation but those for operators. */
+/** All operations except those for operators. */
 const OPERATIONS: readonly AnyOperation[] = [
-  // People, their sessions, keys and second factors, and their organizations.
+  // Accounts, sessions, keys, second factors and organizations.
   login,
   logout,
   getMe,
@@ -135,7 +135,7 @@ const OPERATIONS: readonly AnyOperation[] = [
   updateOwnProfile,
   getUser,
   getUsers,
-  // The registry of definitions.
+  // Definitions.
   listDefinitions,
   validateDefinition,
   createDefinitions,
@@ -196,8 +196,8 @@ const OPERATIONS: readonly AnyOperation[] = [
 ];
 
 /**
- * Every operation but those of the document itself, which is made of this list. Metrics are served here only without
- * METRICS_PORT.
+ * Returns all operations except those that serve the OpenAPI document, which is built from this list. Metrics are included only
+ * if METRICS_PORT is not set.
  */
 export function listServiceOperations({ config }: Pick<Deps, "config">): AnyOperation[] {
   const metrics = config.metricsPort === null ? [getMetrics] : [];

@@ -1,4 +1,4 @@
-/** The limits of one process for work that may hold connections for long. */
+/** Limits, per process, on work that can hold database connections for a long time. */
 import { RETRY_AFTER } from "../shared/error_details.ts";
 import { TEXTS } from "../shared/error_texts.ts";
 import { ApiError } from "../shared/errors.ts";
@@ -8,41 +8,44 @@ import type { Pool, Transaction } from "../sql/connection/pool.ts";
 import { FairQueue, type Refusal } from "./http/limits/fair_queue.ts";
 import { isRequestOver, requestContext } from "./http/request_context.ts";
 
-/** Publications wait for each other (`dependencyGraph`), each with a connection: they get less than half of those. */
+/** Publications wait for the `dependencyGraph` lock, each with a connection. They get at most half of the connections. */
 export const PUBLICATIONS_MAX = 4;
 export const PUBLICATIONS_WAITING_MAX = 20;
 
-/** Lists of definitions of a caller that may wait. A list takes milliseconds, and a waiting one costs only memory. */
+/** Maximum waiting definition lists of one caller. A list takes milliseconds, and a waiting list uses only memory. */
 export const LISTS_WAITING_MAX = 100;
 
-/** Writes of a caller that may wait, some with a document. */
+/** Maximum waiting writes of one caller. Some hold a document in memory. */
 export const WRITES_WAITING_MAX = 100;
 
 /**
- * Runs a task of a request when it is the turn of its user, or of its network if it is anonymous. One caller may have half
- * of the places. Throws RATE_LIMITED if too many of the caller's tasks wait, and SERVICE_UNAVAILABLE without running the
- * task if the request is over by then.
+ * Runs a task in the turn of the request's user, or of the client's network for an anonymous request. One caller can run half
+ * of the concurrent tasks. Throws RATE_LIMITED if too many of the caller's tasks are waiting. If the request is over before its
+ * turn, throws SERVICE_UNAVAILABLE without running the task.
  */
 type RunInTurn = <Result>(request: Request, task: () => Promise<Result>) => Promise<Result>;
 
 export interface Turns {
-  /** Publications, validations and batches share them. */
+  /** Shared by publications, validations and batches. */
   publications: RunInTurn;
-  /** Those of one definition wait for each other, each with a connection: they get at most half of those. */
+  /**
+   * Execution records. Records of one definition wait for each other, each with a connection. All get at most half of the
+   * connections.
+   */
   recordings: RunInTurn;
   /**
-   * Other writes. Those of one organization, line or version wait for each other, each with a connection: they get at most half
-   * of those, and a caller half of that.
+   * Other writes. Writes to one organization, definition line or version wait for each other, each with a connection. They get
+   * at most half of the connections, and one caller half of that share.
    */
   writes: RunInTurn;
   /**
-   * Signing in and out, and changes to one's own account. They are short and wait for no other kind of write, so a
-   * thief with a stolen key cannot keep its owner from revoking it.
+   * Sign-in, sign-out, and changes to the caller's own account. They are short and wait for no other kind of write, so a thief
+   * with a stolen key cannot keep its owner from revoking it.
    */
   accounts: RunInTurn;
   /**
-   * Lists of definitions, and reads that resolve references, get at most half of the connections, and a caller half of those,
-   * so that slow ones keep no other request waiting.
+   * Definition lists, and reads that resolve references. They get at most half of the connections, and one caller half of that
+   * share, so slow reads do not delay other requests.
    */
   lists: RunInTurn;
 }
@@ -60,9 +63,9 @@ export function createTurns({ databasePoolMax }: Pick<Config, "databasePoolMax">
 }
 
 /**
- * Runs the transaction of a write in its caller's turn, and again after a deadlock. Every write of an operation goes through
- * here or `turns`, so that those that wait for a lock leave connections to other requests. Do not call it in a turn or a
- * transaction: it might wait for itself.
+ * Runs the transaction of a write in the caller's turn, and retries it after a deadlock. Every write of an operation uses this
+ * function or `turns`, so that writes that wait for a lock leave connections to other requests. Do not call it in a turn or a
+ * transaction, because it could wait for itself.
  */
 export type WriteInTurn = <Result>(
   request: Request,
