@@ -120,7 +120,7 @@ export function createRateLimits({ authenticate, config, metrics, now }: RateLim
      */
     async admitCaller(context: RequestContext, { ignoresCookie }: { ignoresCookie: boolean }): Promise<void> {
       const { request } = context;
-      // Nothing is counted before authentication, so that a database outage uses up no caller's requests.
+      // Nothing is counted before authentication, so that a database outage does not use up a caller's limit.
       context.rateLimit = { policy: "address", ...peekAddress(context) };
       const authorization = request.headers.get("authorization");
       await identify(context, { authorization, readsCookie: !ignoresCookie });
