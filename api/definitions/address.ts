@@ -1,4 +1,4 @@
-/** Addresses of definitions in paths: `name`, `@org/name`, both with or without `@version`, or the id of a version. */
+/** Parses definition addresses in paths: `name` or `@org/name`, with or without `@version`, or a version id. */
 import { type DefinitionName, isDefinitionName, NAME_RULE } from "../../shared/definitions/name.ts";
 import { isVersion } from "../../shared/definitions/version_numbers.ts";
 import { isAccountSlug } from "../../shared/slugs.ts";
@@ -7,7 +7,7 @@ import type { DefinitionType } from "../../shared/vocabulary.ts";
 import { invalidField } from "../http/validation_problems.ts";
 
 export interface DefinitionAddress extends DefinitionName {
-  /** The organization that the path names; `null` for a bare name. */
+  /** The slug of the organization in the path; `null` for a bare name. */
   orgSlug: string | null;
   version: string | null;
 }
@@ -21,17 +21,17 @@ export interface VersionId {
   id: string;
 }
 
-/** Reads the address of a read. Throws VALIDATION_ERROR. */
+/** Parses the address of a read request. Throws VALIDATION_ERROR. */
 export function parseReadAddress(params: DefinitionName): DefinitionAddress | VersionId {
   return isUuid(params.name) ? { type: params.type, id: params.name.toLowerCase() } : parseAddress(params);
 }
 
-/** Reads the address of a read that concerns all versions of a definition: its name, or any version's id. */
+/** Parses the address of a read that covers all versions of a definition: its name, or the id of any version. */
 export function parseLineReadAddress(params: DefinitionName): DefinitionAddress | VersionId {
   return isUuid(params.name) ? parseReadAddress(params) : parseLineAddress(params);
 }
 
-/** Reads an address that is a name. Throws VALIDATION_ERROR. */
+/** Parses an address that must be a name, not an id. Throws VALIDATION_ERROR. */
 export function parseAddress({ type, name: text }: DefinitionName): DefinitionAddress {
   const { orgSlug, name, version } = splitAddress(text);
   if (orgSlug !== null && !isAccountSlug(orgSlug)) {
@@ -45,21 +45,21 @@ export function parseAddress({ type, name: text }: DefinitionName): DefinitionAd
   return { type, orgSlug, name, version };
 }
 
-/** Reads the address of one version, which most writes need. Throws VALIDATION_ERROR without a version. */
+/** Parses the address of one version, as most writes need. Throws VALIDATION_ERROR if the version is missing. */
 export function parseVersionAddress(params: DefinitionName): VersionAddress {
   const { version, ...address } = parseAddress(params);
   if (version !== null) return { ...address, version };
   throw invalidField("name", `must have a version, such as ${params.name}@1.0.0`);
 }
 
-/** Reads an address without a version. Throws VALIDATION_ERROR for one with a version. */
+/** Parses an address without a version. Throws VALIDATION_ERROR if a version is given. */
 export function parseLineAddress(params: DefinitionName): DefinitionAddress {
   const address = parseAddress(params);
   if (address.version === null) return address;
   throw invalidField("name", "must not have a version");
 }
 
-/** Splits `@org/name@version` without checking the parts; the name is empty for a text of another form. */
+/** Splits `@org/name@version` without validating the parts. The name is empty if the text has another form. */
 export function splitAddress(text: string): Omit<DefinitionAddress, "type"> {
   const [, orgSlug = null, name = "", version = null] =
     /^(?:@([^/]*)\/)?([^@/]*)(?:@(.*))?$/s.exec(text) ?? [];

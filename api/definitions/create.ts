@@ -1,4 +1,4 @@
-/** POST /definitions/{type}/{name}: creates a draft from a document, and its line if the name is new. */
+/** POST /definitions/{type}/{name}: creates a draft from a document, and a line if the name is new. */
 import { type Static, Type } from "@sinclair/typebox";
 import { type DefinitionName, distinctNames } from "../../shared/definitions/name.ts";
 import { mayWriteDefinitions } from "../../shared/policy.ts";
@@ -64,7 +64,7 @@ export const createDefinition = operation(
   },
 );
 
-/** Creates the draft. Throws QUOTA_EXCEEDED, VERSION_EXISTS, and as `requireDocument` does; nothing has changed then. */
+/** Creates a draft. Throws QUOTA_EXCEEDED, VERSION_EXISTS, and the errors of `requireDocument`. Stores nothing on an error. */
 export async function createDraft(
   { sql, documents }: Pick<DefinitionDeps, "sql" | "documents">,
   options: { writer: Writer; address: DefinitionAddress; body: Static<typeof NewDefinition> },
@@ -86,7 +86,7 @@ export async function createDraft(
   });
 }
 
-/** Throws QUOTA_EXCEEDED if the organization has no room for these versions and their lines. `drafts` of them stay drafts. */
+/** Throws QUOTA_EXCEEDED if adding these versions and their lines exceeds a quota. `drafts` is the number that stay drafts. */
 export async function requireDraftQuota(
   sql: Sql,
   { org }: Writer,

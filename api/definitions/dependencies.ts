@@ -1,4 +1,4 @@
-/** GET …/dependencies and …/dependents: what a definition needs to run, and what needs it. */
+/** GET …/dependencies and …/dependents: lists the dependencies or the dependents of a definition. */
 import { Type } from "@sinclair/typebox";
 import { pickVersion } from "../../shared/definitions/version_range.ts";
 import { Count, data, dataOf, listOf, Uuid } from "../../shared/schemas.ts";
@@ -26,7 +26,7 @@ import { walkDependencies } from "./dependencies/walk.ts";
 import { findReadTarget, requireAnyVersion, requireDefinition } from "./find_visible.ts";
 import { READ, TypeName, VersionOrId } from "./schemas.ts";
 
-/** The fields of a definition that depends on others, or that others depend on. */
+/** Fields that identify a definition version. */
 const NAMED_VERSION = {
   id: Uuid({ examples: ["0190c3a4-6b1e-7c55-9d5e-2f8f6f0b7a11"] }),
   organization: Type.String({ description: "The organization's slug", examples: ["demo"] }),
@@ -137,7 +137,7 @@ export const getDependencies = operation(
     );
     await yieldEventLoop();
     const found = expandDependencies(walk, { rootId: root.id, maxDepth });
-    // A tree of 5,000 nodes is 1.4 MB of text.
+    // A tree of 5,000 nodes serializes to 1.4 MB of JSON.
     await yieldEventLoop();
     const truncated = walk.truncated || found.truncated;
     return reply(200, { data: { definition: root, ...found, truncated, unresolved: walk.unresolved } });
@@ -148,7 +148,7 @@ function presentDefinition({ id, orgSlug, type, name, version }: DefinitionRow):
   return { id, organization: orgSlug, type, name, version };
 }
 
-/** Reading a range takes as long as comparing it with so many versions. */
+/** Parsing a range takes as long as comparing this many versions with it. */
 const VERSIONS_A_RANGE = 200;
 
 const Dependent = Type.Object(
@@ -196,7 +196,7 @@ export const getDependents = operation(
   },
 );
 
-/** Finds the versions that have this one, or any version of its line, among their direct dependencies. */
+/** Finds the versions that depend directly on a version or, unless `isOneVersion`, on any version of its line. */
 async function findDependents(
   sql: Sql,
   options: { row: DefinitionRow; viewer: DefinitionViewer; isOneVersion: boolean; onStep: OnStep },
@@ -217,10 +217,10 @@ async function findDependents(
   return { definition: presentDefinition(row), dependents, totalCount: total, truncated };
 }
 
-/** Versions that are compared with ranges in one turn of the event loop: some 8 ms. */
+/** Versions compared with ranges per turn of the event loop. Takes about 8 ms. */
 const VERSIONS_PER_TURN = 4_000;
 
-/** Keeps the ranges that fit, each compared with this many versions. Yields to the event loop, and calls `onStep` then. */
+/** Returns the ranges that `fits` accepts. It compares each range with `versions` versions. Calls `onStep` after each yield. */
 export async function filterRanges(
   ranges: readonly string[],
   fits: (range: string) => boolean,

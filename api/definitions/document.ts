@@ -1,4 +1,4 @@
-/** Parses, renders and edits the YAML that a client sends. */
+/** Parses, renders and edits YAML documents. */
 import type { DefinitionChanges, QualifiedName } from "../../shared/definitions/edit.ts";
 import { tooLong } from "../../shared/definitions/interface_fields.ts";
 import { MAX_DEFINITION_BYTES } from "../../shared/definitions/parse_definition.ts";
@@ -19,31 +19,31 @@ import type { Warning } from "./schemas.ts";
 export interface DefinitionDeps {
   sql: Pool;
   documents: Documents;
-  /** Null where models are not checked. */
+  /** Null if models are not checked. */
   catalog: Pick<CatalogCache, "current"> | null;
 }
 
-/** A parsed document with its text: the content of a version. */
+/** A parsed document with its YAML text, as stored in a version. */
 export interface WrittenDocument extends Omit<ReadDocument, "content"> {
   content: DefinitionContent;
 }
 
-/** The outcome of reading a text: its document, or the error with the problems behind it. */
+/** The result of parsing a text: the document, or an error and the problems that caused it. */
 type DocumentOutcome =
   | { ok: true; document: WrittenDocument }
   | { ok: false; error: ApiError; problems: DefinitionProblem[] };
 
-/** The type and name that a document has to have; null accepts any. */
+/** The type and name that a document must have; null accepts any. */
 interface ExpectedDocument {
   type: DefinitionType | null;
   name: string | null;
-  /** Whether a version has this text already, which may exceed limits of new ones. */
+  /** True for a stored text, which may exceed the limits of new documents. */
   isStored?: boolean;
 }
 
 /**
- * Parses a document. The error is VALIDATION_ERROR if the text is blank, PAYLOAD_TOO_LARGE, UNPROCESSABLE_ENTITY with every
- * problem found, or NAME_MISMATCH. Throws only if the document worker refuses the task.
+ * Parses a document. Returns errors instead of throwing them: VALIDATION_ERROR for a blank text, PAYLOAD_TOO_LARGE,
+ * NAME_MISMATCH, or UNPROCESSABLE_ENTITY with every problem found. Throws only the errors of the document worker.
  */
 export async function readWritten(
   work: Pick<DocumentWork, "read">,
@@ -66,7 +66,7 @@ export async function readWritten(
   return { ok: false, error: invalidDocument(problems), problems };
 }
 
-/** `toMessage` makes the error's message from that of the first problem. */
+/** Returns UNPROCESSABLE_ENTITY with all problems. `toMessage` derives its message from the first problem's message. */
 export function invalidDocument(
   problems: readonly DefinitionProblem[],
   toMessage: (message: string) => string = TEXTS.UNPROCESSABLE_ENTITY.definition,
@@ -91,12 +91,12 @@ export async function requireDocument(
 
 export interface EditedDocument {
   document: WrittenDocument;
-  /** ALIAS_REPLACED for each alias that no longer has the value of its anchor. */
+  /** An ALIAS_REPLACED warning for each alias that no longer has its anchor's value. */
   warnings: Warning[];
 }
 
 /**
- * Writes fields into a document and qualifies its references to `names`; all other bytes stay. Throws
+ * Writes fields into a document and qualifies its references to `names`. All other bytes stay the same. Throws
  * UNPROCESSABLE_ENTITY if the document is invalid, or if other parts would have to change.
  */
 export async function editDocument(
@@ -120,7 +120,7 @@ function invalidText(yaml: string): ApiError | null {
   return new ApiError("PAYLOAD_TOO_LARGE", { message, details: { maxSize: MAX_DEFINITION_BYTES } });
 }
 
-/** Returns the document worker for a read. Anonymous callers of one network share a queue. */
+/** Returns the document worker for a read request. Anonymous callers on the same network share a queue. */
 export function readerWork(documents: Documents, request: Request): DocumentWork {
   const { caller, network } = requestContext(request);
   return documents.forCaller(caller?.userId ?? network);
@@ -131,7 +131,7 @@ export function runtimeOf({ content }: WrittenDocument): DefinitionRuntime {
   return { runtimeMd, promptHash, translatorVersion, translationError };
 }
 
-/** Throws UNPROCESSABLE_ENTITY for fields that are too long for a document, too. */
+/** Throws UNPROCESSABLE_ENTITY for fields of a body that are too long for a document. */
 export function rejectLongFields(fields: Readonly<Record<string, string | undefined>>): void {
   const errors = Object.entries(fields).flatMap(([path, text]) => {
     const message = text === undefined ? null : tooLong(path, text);

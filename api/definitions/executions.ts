@@ -1,4 +1,4 @@
-/** GET …/executions: how often a definition was executed. */
+/** GET …/executions: returns the execution counts of a definition. */
 import { type TProperties, Type } from "@sinclair/typebox";
 import { Count, dataOf, Instant, listOf } from "../../shared/schemas.ts";
 import {
@@ -83,7 +83,7 @@ export const getExecutionStatistics = operation(
       byVersion: include.has("byVersion"),
     });
     const data = {
-      // The line's counter is read a moment before its records are.
+      // The line's counter is read before the execution records, so it can be lower than their number.
       totalCount: Math.max(executionCount, counts.total),
       recentCount: counts.total,
       windowMinutes: window,
@@ -97,7 +97,7 @@ export const getExecutionStatistics = operation(
 
 const BUCKET_MS: Readonly<Record<TimeBucket, number>> = { hour: 3_600_000, day: 86_400_000 };
 
-/** Every hour or day (UTC) that the window touches, those without records too. */
+/** Returns the count of every hour or day (UTC) that the window touches, including zeros. */
 function fillBuckets(
   { until, byTime }: ExecutionCounts,
   { window, timeBucket }: QueryValues<typeof EXECUTIONS_QUERY>,

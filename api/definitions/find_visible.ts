@@ -1,4 +1,4 @@
-/** Finds the definition of a read, if the caller may see it (docs/contract.md, Definitions). */
+/** Finds the definition that a request reads, if it is visible to the caller (docs/contract.md, Definitions). */
 import { TEXTS } from "../../shared/error_texts.ts";
 import { ApiError } from "../../shared/errors.ts";
 import { isUnproven } from "../../shared/policy.ts";
@@ -19,32 +19,33 @@ import { requireVisible } from "../http/require_visible.ts";
 import { boundOrgOf, orgsDiffer, resolveOrg } from "../http/resolve_org.ts";
 import type { DefinitionAddress, VersionId } from "./address.ts";
 
-/** Where a read searches, and for which viewer. */
+/** The viewer of a read, and the organization to search. */
 interface ReadScope {
   viewer: DefinitionViewer;
-  /** The only organization searched; `null` for all. */
+  /** The only organization to search; `null` searches all. */
   orgId: string | null;
 }
 
-/** A definition to look for, and where. */
+/** The address of a definition to find, and the scope of the search. */
 export type ReadTarget = DefinitionAddress & ReadScope;
 
-/** Returns the caller as queries need it. */
+/** Converts a caller to the viewer that queries take. */
 export function viewerOf(caller: Caller | null): DefinitionViewer {
   if (!caller) return ANONYMOUS;
   const { userId, credential } = caller;
   return { userId, boundOrgId: boundOrgOf(caller), isUnproven: isUnproven(credential) };
 }
 
-/** The request of a read, and its caller. */
+/** A read request and its caller. */
 interface ReadRequest {
   caller: Caller | null;
   request: Request;
 }
 
 /**
- * Returns where lists and reads by a bare name search: with `X-Org-Slug` that organization, which requires membership,
- * else everything the caller may see. Throws ORG_ACCESS_DENIED, or UNAUTHORIZED for anonymous callers.
+ * Returns the scope of a list. With the header `X-Org-Slug`, it is that organization, and the caller must be a member.
+ * Otherwise it is everything visible to the caller. Throws ORG_ACCESS_DENIED, or UNAUTHORIZED if an anonymous caller sends the
+ * header.
  */
 export async function readScope(sql: Sql, read: ReadRequest): Promise<ReadScope> {
   const org = await findHeaderOrg(sql, read);
@@ -58,8 +59,8 @@ async function findHeaderOrg(sql: Sql, { caller, request }: ReadRequest): Promis
 }
 
 /**
- * Finds out where a read looks for an address. `X-Org-Slug` must name the organization of the address if both are
- * given. Throws ORG_ACCESS_DENIED, UNAUTHORIZED for a header of anonymous callers, or NOT_FOUND.
+ * Resolves the organization to search for an address. If the address and `X-Org-Slug` both name an organization, they must
+ * match. Throws ORG_ACCESS_DENIED, NOT_FOUND, or UNAUTHORIZED if an anonymous caller sends the header.
  */
 export async function findReadTarget(
   sql: Sql,
@@ -75,7 +76,7 @@ export async function findReadTarget(
   return { ...address, ...scope, orgSlug: org.slug };
 }
 
-/** Finds out where a read without `X-Org-Slug` looks for an address. Throws NOT_FOUND. */
+/** Resolves the organization to search for an address, without `X-Org-Slug`. Throws NOT_FOUND. */
 export async function findTarget(
   sql: Sql,
   address: DefinitionAddress | VersionId,
@@ -98,12 +99,12 @@ async function findVersionTarget(sql: Sql, { type, id }: VersionId, scope: ReadS
   return { type, orgSlug, name, version, viewer: scope.viewer, orgId };
 }
 
-/** Finds the version of a read. Throws NOT_FOUND, the same for what does not exist and what the caller may not see. */
+/** Finds the version of a read. Throws the same NOT_FOUND for missing versions and for versions hidden from the caller. */
 export async function requireDefinition(sql: Sql, target: ReadTarget): Promise<DefinitionRow> {
   return requireResolved(target, await resolveDefinition(sql, target));
 }
 
-/** Returns the definition that was found for an address. Throws NOT_FOUND as `requireDefinition` does. */
+/** Returns the definition resolved for an address. Throws NOT_FOUND like `requireDefinition`. */
 export function requireResolved<Row>(
   address: DefinitionAddress,
   { hasLine, definition }: ResolvedDefinition<Row>,
@@ -112,14 +113,14 @@ export function requireResolved<Row>(
 }
 
 /**
- * Finds the version of a read that concerns all versions of a line. A name without a version is found as long as the
- * caller may see any, archived ones and drafts too. Throws NOT_FOUND.
+ * Finds a version for a read that covers all versions of a line. For a name without a version, any version visible to the
+ * caller is enough, including drafts and archived versions. Throws NOT_FOUND.
  */
 export async function requireAnyVersion(sql: Sql, target: ReadTarget): Promise<DefinitionRow> {
   return requireResolved(target, await resolveDefinition(sql, { ...target, anyStatus: true }));
 }
 
-/** Finds the id of the line of a read: the one that has the version, if the address has one. Throws NOT_FOUND. */
+/** Finds the id of the line to read. If the address has a version, the line must have that version. Throws NOT_FOUND. */
 export async function requireLine(sql: Sql, target: ReadTarget): Promise<string> {
   if (target.version !== null) return (await requireDefinition(sql, target)).lineId;
   const line = await findVisibleLine(sql, target);
@@ -139,7 +140,7 @@ export async function requireTwoVersions(
   return Promise.all([find(versions[0]), find(versions[1])]);
 }
 
-/** Returns the error for a definition, or a version of one, that does not exist for the caller. */
+/** Returns NOT_FOUND for a definition or version that does not exist or is hidden from the caller. */
 export function definitionNotFound(address: DefinitionAddress, reason: "definition" | "version"): ApiError {
   const { type, name, version } = address;
   const found = reason === "version" && version === null ? "published" : reason;

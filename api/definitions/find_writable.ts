@@ -1,4 +1,4 @@
-/** Finds the definition that a write changes, the organization it is in, and whether its status allows the change. */
+/** Finds the definition that a write changes and its organization, and checks that its status allows the change. */
 import { allowedTransitions } from "../../shared/definitions/lifecycle.ts";
 import type { DefinitionName } from "../../shared/definitions/name.ts";
 import { TEXTS } from "../../shared/error_texts.ts";
@@ -23,7 +23,7 @@ import { type DefinitionAddress, parseVersionAddress, type VersionAddress } from
 import { definitionNotFound, findTarget, requireLine, viewerOf } from "./find_visible.ts";
 import type { StepInTurn, Writer } from "./new_draft.ts";
 
-/** Dependencies of finding a writer. */
+/** Dependencies of the functions that find a writer. */
 type WriterDeps = Pick<OperationDeps, "sql" | "turns">;
 
 interface LineWrite<Address extends DefinitionAddress = DefinitionAddress> {
@@ -33,8 +33,8 @@ interface LineWrite<Address extends DefinitionAddress = DefinitionAddress> {
 }
 
 /**
- * Finds the writer of a new definition in the organization named by the path, or else by the call. Throws
- * ORG_ACCESS_DENIED; the route checks the role.
+ * Returns the writer of a new definition. The organization is the one in the path, or else the one that `resolveOrg` finds.
+ * Throws ORG_ACCESS_DENIED. The route must check the role.
  */
 export async function findWriter(
   deps: WriterDeps,
@@ -45,9 +45,9 @@ export async function findWriter(
 }
 
 /**
- * Resolves the organization of an existing definition for a write: the one that the path, the key or `X-Org-Slug` names,
- * else the only one with this definition where the caller may write, else one where the role is too low. Throws
- * AMBIGUOUS_ORGANIZATION, ORG_ACCESS_DENIED, or NOT_FOUND if the caller may not see the definition.
+ * Returns the writer and the full address of an existing definition. The path, the key or `X-Org-Slug` can name the
+ * organization. Otherwise it is the only one with this definition where the caller may write, else one where the role is too
+ * low. Throws AMBIGUOUS_ORGANIZATION, ORG_ACCESS_DENIED, or NOT_FOUND if the definition is hidden from the caller.
  */
 export async function findLineWriter<Address extends DefinitionAddress>(
   deps: WriterDeps,
@@ -60,13 +60,13 @@ export async function findLineWriter<Address extends DefinitionAddress>(
   };
 }
 
-/** A write to one version: the writer and the version. */
+/** The writer and the address of a write to one version. */
 export interface VersionWrite {
   writer: Writer;
   address: VersionAddress;
 }
 
-/** Like `findLineWriter`, for the version in a path. Throws VALIDATION_ERROR without one. */
+/** Like `findLineWriter`, but the path must include a version. Throws VALIDATION_ERROR if it does not. */
 export async function findVersionWriter(
   deps: WriterDeps,
   { params, caller, request }: { params: DefinitionName; caller: Caller; request: Request },
@@ -87,7 +87,7 @@ async function findLineOrg(sql: Sql, write: LineWrite): Promise<MembershipRow> {
   return requireVisible(writable[0] ?? open[0] ?? null, () => definitionNotFound(address, "definition"));
 }
 
-/** Callers who may not see the definition do not learn whether it exists. */
+/** Resolves the path's organization. If that fails, throws NOT_FOUND unless the caller can see the definition. */
 async function findPathOrg(sql: Sql, { address, caller, request }: LineWrite): Promise<MembershipRow> {
   try {
     return await resolveOrg(sql, caller, request, address.orgSlug);
@@ -115,7 +115,7 @@ function ambiguousOrganization(address: DefinitionAddress, orgs: readonly Member
   return new ApiError("AMBIGUOUS_ORGANIZATION", { message, details: { organizations: slugs } });
 }
 
-/** Finds the line of a name in the writer's organization. Throws NOT_FOUND, then INSUFFICIENT_ORG_ROLE. */
+/** Returns the id of a line in the writer's organization. Throws NOT_FOUND, or INSUFFICIENT_ORG_ROLE for an existing line. */
 export async function requireOwnLine(sql: Sql, writer: Writer, address: DefinitionAddress): Promise<string> {
   const { orgId, role } = writer.org;
   const found = await findLineId(sql, { orgId, type: address.type, name: address.name });
@@ -125,21 +125,21 @@ export async function requireOwnLine(sql: Sql, writer: Writer, address: Definiti
 }
 
 /**
- * Checks the writer's role again in the transaction of the write: it may have changed since the request was authorized.
- * Call it after the first locks of the transaction: quotas, lines, versions (`lockMemberRole`).
+ * Checks the writer's role again inside the transaction, because the role may have changed since the request was authorized.
+ * Call this after the transaction's first locks on quotas, lines or versions (`lockMemberRole`).
  */
 export async function requireStillWriter(tx: Sql, { actor, org }: Writer): Promise<void> {
   const role = await lockActorRole(tx, { actor, org: { id: org.orgId } });
   requireAllowed(mayWriteDefinitions(role), org);
 }
 
-/** Finds and locks the version that a write names. Throws NOT_FOUND. */
+/** Finds and locks the version of an address. Throws NOT_FOUND. */
 export async function lockVersion(sql: Sql, lineId: string, address: VersionAddress): Promise<DefinitionRow> {
   const row = await lockDefinition(sql, { lineId, version: address.version });
   return requireVisible(row, () => definitionNotFound(address, "version"));
 }
 
-/** Throws INVALID_TRANSITION if a version cannot change from its status to this one. */
+/** Throws INVALID_TRANSITION if a version cannot change from its status to `to`. */
 export function requireMove(row: DefinitionRow, to: DefinitionStatus): void {
   if (allowedTransitions(row.status).includes(to)) return;
   throw invalidTransition(row, to, TEXTS.INVALID_TRANSITION.status(row, { from: row.status, to }));
@@ -156,8 +156,8 @@ export function invalidTransition(
 }
 
 /**
- * Runs a transaction of a write in the writer's turn, and again after a deadlock: batches lock lines in another order, and so
- * does the deletion of an organization.
+ * Runs a write transaction in the writer's turn, and retries it after a deadlock. Deadlocks are possible because batches and
+ * the deletion of an organization lock lines in another order.
  */
 export function runWrite<Result>(
   sql: Pool,
@@ -168,8 +168,8 @@ export function runWrite<Result>(
 }
 
 /**
- * Changes one version in the writer's organization: locks it, so that each writer sees what the last one did, and passes it
- * to `change`, in one transaction.
+ * Changes one version in the writer's organization in one transaction. Locks the row before passing it to `change`, so that
+ * each writer sees the changes of the previous writer.
  */
 export async function changeVersion<Result>(
   sql: Pool,

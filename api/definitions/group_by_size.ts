@@ -1,9 +1,9 @@
 /** Divides work into groups of bounded size. */
 
-/** Characters of text that one statement sends: a millisecond or two of the event loop. */
+/** Maximum characters of text per statement. Sending them blocks the event loop for a millisecond or two. */
 export const MAX_CHARACTERS_AT_ONCE = 262_144;
 
-/** Groups neighbors so that their sizes add up to at most `max`. An item that is larger is a group of its own. */
+/** Groups adjacent items so that each group's total size is at most `max`. A larger item gets a group of its own. */
 export function groupBySize<Item>(
   items: readonly Item[],
   { sizeOf, max }: { sizeOf: (item: Item) => number; max: number },

@@ -1,4 +1,4 @@
-/** GET /languages, /languages/{id} and /schemas/{type}.json: the languages of definitions, and their JSON Schemas. */
+/** GET /languages, /languages/{id} and /schemas/{type}.json: the definition languages and their JSON Schemas. */
 import { Type } from "@sinclair/typebox";
 import { parse } from "yaml";
 import { MAX_LENGTHS, MAX_TAGS, titleCase } from "../../shared/definitions/interface_fields.ts";
@@ -98,7 +98,7 @@ export const listLanguages = operation(
   async () => reply(200, { data: { languages: LANGUAGE_LIST, total: LANGUAGE_LIST.length } }),
 );
 
-/** By URL: a schema takes a tenth of a second. */
+/** JSON Schemas by URL. Building one takes a tenth of a second. */
 const MADE = new Map<string, JsonSchema>();
 
 function languageSchemaOf({ publicUrl }: Pick<Config, "publicUrl">, type: DefinitionType) {
@@ -142,7 +142,7 @@ export const getDefinitionSchema = operation(
     description:
       "JSON Schema 2020-12. It describes every key, and accepts what the service accepts, except for references, repeated tags, and limits that no schema can express: size, depth, number of nodes, repeated keys and aliases. Values that the service only warns about are valid.",
     params: {
-      // Another file is not found, rather than an invalid parameter.
+      // Any other file name gets 404, not a validation error.
       file: Type.String({
         enum: DEFINITION_TYPES.map((type) => `${type}.json`),
         description: "The type, and .json",
@@ -168,7 +168,7 @@ export const getDefinitionSchema = operation(
 const UUID = "^[\\da-fA-F]{8}-[\\da-fA-F]{4}-[\\da-fA-F]{4}-[\\da-fA-F]{4}-[\\da-fA-F]{12}$";
 const TAG = { anyOf: [{ type: ["number", "boolean"] }, { type: "string", pattern: "\\S" }] };
 
-/** What the service refuses in an `interface`. Everything else is accepted, and at most a warning. */
+/** Constraints that the service enforces on `interface`. Other deviations cause at most a warning. */
 const REFUSED: Readonly<Record<string, JsonSchema>> = {
   name: {
     type: "string",
@@ -191,7 +191,7 @@ const REFUSED: Readonly<Record<string, JsonSchema>> = {
   },
 };
 
-/** Returns the schema of a type's documents: it accepts what the service accepts, and describes every key. */
+/** Returns the JSON Schema of a type's documents. It accepts what the service accepts, and describes every key. */
 export function jsonSchemaOf(type: DefinitionType, id: string): JsonSchema {
   const others = DEFINITION_TYPES.filter((other) => other !== type);
   const body = describe(LANGUAGES[type]);
@@ -212,7 +212,7 @@ export function jsonSchemaOf(type: DefinitionType, id: string): JsonSchema {
   };
 }
 
-/** Annotations only: a value of another kind is a warning of the service, and valid. */
+/** Describes a key with annotations only, because a value of another kind is valid and causes only a warning. */
 function describe(key: Key): JsonSchema {
   const { kind, meaning, item, keys, words } = key;
   const names = kind === "word" ? ` One of: ${words.join(", ")}.` : "";

@@ -57,7 +57,7 @@ export const LIST_QUERY = {
     { maxItems: MAX_TAGS, maxLength: MAX_TAG_LENGTH },
     "Filter by tag. Repeat to match any of several tags",
   ),
-  // A blank search is no search.
+  // A blank text means no search.
   search: mapped(search, (words) => words?.trim() || null),
   latestOnly: flag(true, "Only the highest version of each definition"),
   publishedFirst: flag(
@@ -121,13 +121,14 @@ export const listDefinitions = operation(
   },
 );
 
-/** `leaf@1.0.0`, `@demo/leaf`, `demo/leaf@^1.0.0` or `@demo`. */
+/** Matches names such as `leaf@1.0.0`, `@demo/leaf` and `demo/leaf@^1.0.0`. `ORGANIZATION` matches `@demo`. */
 const WRITTEN_NAME = /^(?:@?([a-z0-9][a-z0-9._-]*)\/)?([a-z0-9-]+)(?:@(?:latest|[\^~<>=]*\d[\w.]*))?$/;
 const ORGANIZATION = /^@([a-z0-9][a-z0-9._-]*)\/?$/;
 
 /**
- * Reads a search that is written as references and pages write names: its organization, if there is one of that slug, and
- * the name without version, or null for all. Returns null for any other text, which is searched as words.
+ * Parses a search text that is a name with an optional organization and version. Drops the version. A null name means all
+ * definitions of the organization. Returns null for other texts and unknown organizations, so that the text is searched as
+ * words.
  */
 async function readWrittenName(
   sql: Sql,
@@ -136,6 +137,6 @@ async function readWrittenName(
   const text = search.trim().toLowerCase();
   const [, given = ORGANIZATION.exec(text)?.[1] ?? null, name = null] = WRITTEN_NAME.exec(text) ?? [];
   if (given === null) return name === null ? null : { orgSlug: null, name };
-  // A text such as ci/cd is two words.
+  // `ci/cd` is two words unless an organization has the slug `ci`.
   return isAccountSlug(given) && (await findDefinitionOwnerId(sql, given)) ? { orgSlug: given, name } : null;
 }

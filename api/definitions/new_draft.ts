@@ -1,4 +1,4 @@
-/** Adds a version to a line: a draft, with its references and an audit entry. */
+/** Adds drafts to lines, with their references and audit entries. */
 import { changeTypeBetween, nextPatch, versionBefore } from "../../shared/definitions/version_numbers.ts";
 import { TEXTS } from "../../shared/error_texts.ts";
 import { ApiError } from "../../shared/errors.ts";
@@ -22,31 +22,30 @@ import { lineFull } from "./quotas.ts";
 /** Runs a step of a task when it is the task's turn. */
 export type StepInTurn = <Result>(step: () => Promise<Result>) => Promise<Result>;
 
-/** For a task that has a turn already, or needs none. */
+/** Runs a step immediately, for a task that already has a turn or needs none. */
 export const atOnce: StepInTurn = (step) => step();
 
-/** The caller of a write and its organization. */
+/** The caller of a write and the organization to write to. */
 export interface Writer {
   caller: Pick<Caller, "userId" | "platformRole">;
-  /** Decides which references resolve. */
+  /** Determines which references resolve. */
   viewer: DefinitionViewer;
   actor: AuditActor;
-  /** The resolved organization. */
   org: MembershipRow;
-  /** Whether the call names it, by its path or body, its header, or a bound key. */
+  /** Whether the request names the organization, by path, body, header or a bound key. */
   isOrgNamed: boolean;
-  /** Runs what may wait for locks. It must not wait for another turn. */
+  /** Runs a step that may wait for locks, in the request's turn. The step must not wait for another turn. */
   inTurn: StepInTurn;
 }
 
 export interface NewDraft {
-  /** Locked by `upsertLines` or `lockLine`. */
+  /** The id of a line that this transaction has locked (`upsertLines`, `lockLine`) or inserted. */
   lineId: string;
   document: WrittenDocument;
-  /** Columns that the document has no field for. */
+  /** Values of columns that the document has no field for. */
   columns?: Partial<Pick<DefinitionContent, "subdomain" | "tags">>;
   visibility: DefinitionVisibility;
-  /** As `readProvenance` returned it, or as it is stored in another version. */
+  /** The result of `readProvenance`, or the stored provenance of another version. */
   provenance: DefinitionRow["provenance"];
   changeSummary?: string | null;
   /** The action in the audit log. */
@@ -54,8 +53,8 @@ export interface NewDraft {
 }
 
 /**
- * Adds a version to a line that this transaction has locked. Throws VERSION_EXISTS if the line has it, QUOTA_EXCEEDED if it
- * is full. Call inside a transaction.
+ * Adds a version to a line that this transaction has locked. Throws VERSION_EXISTS if the line already has the version, or
+ * QUOTA_EXCEEDED if the line is full.
  */
 export async function addDraft(tx: Sql, writer: Writer, draft: NewDraft): Promise<ShownDefinitionRow> {
   const versions = await listVersionNumbers(tx, draft.lineId);
@@ -69,9 +68,8 @@ export async function addDraft(tx: Sql, writer: Writer, draft: NewDraft): Promis
   return requireRow(tx, id, writer);
 }
 
-/** A draft whose version is free, and the versions that its line has, in ascending order. */
+/** A draft whose version number is free, and all version numbers of its line in ascending order. */
 export interface PlacedDraft {
-  /** The id of the new version. */
   id: string;
   draft: NewDraft;
   versions: readonly string[];
@@ -108,7 +106,7 @@ function newDefinition(writer: Writer, { id, draft, versions }: PlacedDraft): Ne
   };
 }
 
-/** Returns the tier of a definition, unless a platform administrator sets another one. */
+/** Returns the default tier of an organization's definitions. Platform administrators can set another tier. */
 export function naturalTier(org: Pick<MembershipRow, "isPersonal">): DefinitionTier {
   return org.isPersonal ? "user" : "org";
 }
@@ -127,14 +125,14 @@ export function auditOf(
   };
 }
 
-/** Returns the row that this transaction has just written, as shown to its writer. */
+/** Returns a row that this transaction has just written, in the form shown to the writer. */
 export async function requireRow(tx: Sql, id: string, { viewer }: Writer): Promise<ShownDefinitionRow> {
   const row = await findDefinitionById(tx, { id, viewer });
   if (!row) throw new Error(`Cannot find definition ${id}, which this transaction has just written`);
   return row;
 }
 
-/** Returns the error for a version that exists, or for a line without free version numbers. */
+/** Returns VERSION_EXISTS, for a version that exists or for a line without free version numbers. */
 export function versionExists(
   options: { type: DefinitionType; name: string; version: string; orgSlug: string },
   versions: readonly string[],

@@ -1,6 +1,6 @@
 /**
- * Optimistic writes: the slow preparation holds no lock, and is checked under the lock before it is applied. A writer that was
- * overtaken starts again. Only a writer that states which state it has read is refused.
+ * Optimistic writes: the slow preparation holds no lock. The write checks under the lock that its preparation is still valid,
+ * and starts again if another writer was faster. Only callers that send `expectedUpdatedAt` get EDIT_CONFLICT.
  */
 
 import { Type } from "@sinclair/typebox";
@@ -12,23 +12,23 @@ import type { DefinitionRow } from "../../sql/definitions/fields.ts";
 import { requireStillWriter, runWrite } from "./find_writable.ts";
 import type { Writer } from "./new_draft.ts";
 
-/** A try fails only if another writer succeeds, so a write fails only if this many writers overtake it. */
+/** A try fails only if another writer succeeds. A write therefore fails only if this many other writes succeed before it. */
 const MAX_TRIES = 5;
 
 interface OptimisticWrite<Loaded, Prepared, Result> {
-  /** Reads and locks what the write changes. Outside a transaction, the lock only waits for current writers. */
+  /** Reads and locks the rows that the write changes. Outside a transaction, the lock only waits for current writers. */
   load(sql: Sql): Promise<Loaded>;
-  /** Does the slow part, such as reading a document. Holds neither a connection, a lock nor a turn of writes. */
+  /** Does the slow part, such as parsing a document, without holding a connection, a lock or a turn. */
   prepare(loaded: Loaded): Promise<Prepared>;
-  /** True if the preparation for `seen` is wrong for `locked`. */
+  /** Returns true if the preparation for `seen` is not valid for `locked`. */
   isStale(seen: Loaded, locked: Loaded): boolean;
   apply(tx: Sql, locked: Loaded, prepared: Prepared): Promise<Result>;
 }
 
 /**
- * Prepares a write, then locks and applies it if the writer still may; starts again if another writer changed the row in
- * between, and applies it again after a deadlock. Throws SERVICE_UNAVAILABLE after five tries, and whatever the steps throw;
- * nothing is written then.
+ * Prepares a write, then applies it under the lock if the writer's role still allows it. Starts again if another writer changed
+ * the row in the meantime, and retries the transaction after a deadlock. Throws SERVICE_UNAVAILABLE after five tries, and the
+ * errors of the steps. Stores nothing on an error.
  */
 export async function writeOptimistically<Loaded, Prepared, Result>(
   sql: Pool,
@@ -49,7 +49,7 @@ export async function writeOptimistically<Loaded, Prepared, Result>(
   throw new ApiError("SERVICE_UNAVAILABLE", { message, retryAfter: RETRY_AFTER.conflict });
 }
 
-/** A body field: `updatedAt` as the caller read it. */
+/** The body field for the `updatedAt` value that the caller has read. */
 export const ExpectedUpdatedAt = Type.Optional(
   Type.String({
     maxLength: 40,
@@ -58,7 +58,7 @@ export const ExpectedUpdatedAt = Type.Optional(
   }),
 );
 
-/** Throws EDIT_CONFLICT if a version is not in the state that the caller expects; undefined expects any. */
+/** Throws EDIT_CONFLICT if a version has changed since `expectedUpdatedAt`; undefined accepts any state. */
 export function requireUnchanged(row: DefinitionRow, expectedUpdatedAt: string | undefined): void {
   if (expectedUpdatedAt === undefined || expectedUpdatedAt === row.updatedAt) return;
   const { updatedAt, status } = row;

@@ -1,4 +1,4 @@
-/** `provenance`: the contributors of a definition, and how it was made. */
+/** The `provenance` field: a definition's contributors and how they made it. */
 import { type Static, Type } from "@sinclair/typebox";
 import { parseInstant } from "../../shared/instant.ts";
 import { Nullable, oneOf } from "../../shared/schemas.ts";
@@ -21,7 +21,6 @@ const Contributor = Type.Object(
   { title: "NewContributor", additionalProperties: false },
 );
 
-/** 1 to 50 contributors. */
 export const Provenance = Type.Object(
   {
     authorshipType: Type.Optional(oneOf(AUTHORSHIP_TYPES)),
@@ -32,7 +31,7 @@ export const Provenance = Type.Object(
   { title: "NewProvenance", additionalProperties: false },
 );
 
-/** Returns it with times in canonical form. Throws VALIDATION_ERROR. */
+/** Validates a provenance and returns it with times in canonical form. Throws VALIDATION_ERROR. */
 export function readProvenance(provenance: Static<typeof Provenance> | null): DefinitionRow["provenance"] {
   if (provenance === null) return null;
   const problems: Problem[] = [];

@@ -1,4 +1,4 @@
-/** POST …/publish: a draft becomes immutable, and its name resolves to it. */
+/** POST …/publish: publishes a draft, which becomes immutable and resolvable by name. */
 import { Type } from "@sinclair/typebox";
 import { requestBody } from "../../shared/schemas.ts";
 import { insertAuditEntries } from "../../sql/accounts/audit_log.ts";
@@ -76,8 +76,8 @@ export const publishDefinition = operation(
 );
 
 /**
- * Publishes a draft. Throws INVALID_TRANSITION, EDIT_CONFLICT, UNPROCESSABLE_ENTITY for an invalid document, or
- * DEPENDENCY_CYCLE; then nothing has changed.
+ * Publishes a draft. Throws INVALID_TRANSITION, EDIT_CONFLICT, DEPENDENCY_CYCLE, or UNPROCESSABLE_ENTITY for an invalid
+ * document. Stores nothing on an error.
  */
 export async function publishDraft(
   deps: DefinitionDeps,
@@ -85,7 +85,7 @@ export async function publishDraft(
 ): Promise<{ row: ShownDefinitionRow; warnings: Warning[] }> {
   const { sql, documents } = deps;
   const lineId = await requireOwnLine(sql, writer, address);
-  // The publication as a whole has a turn.
+  // The whole publication already runs in a turn.
   const publisher = { ...writer, inTurn: atOnce };
   return writeOptimistically(sql, publisher, {
     load: async (on) => {
@@ -105,7 +105,7 @@ export async function publishDraft(
       await storePublished(tx, writer, [publication]);
       const [check] = await checkPublished(tx, writer, [publication]);
       const shown = await requireRow(tx, row.id, writer);
-      // Last, because other publications wait for it.
+      // Takes this lock last, because other publications wait for it.
       await lockDependencies(tx, [publication]);
       const cycle = (await listCycleErrors(tx, writer, [publication])).get(row.id);
       if (cycle) throw cycle;
@@ -120,8 +120,8 @@ export interface Publication extends CheckedVersion {
 }
 
 /**
- * Makes publications that reference each other take turns, so that each searches for cycles in what the others have
- * published. Call it after every other lock of the transaction, and commit soon: all organizations share it.
+ * Serializes publications that have dependencies, so that each searches for cycles in the versions published before it. Call
+ * this after every other lock of the transaction and commit soon, because all organizations share the lock.
  */
 export async function lockDependencies(
   tx: Sql,
@@ -131,7 +131,7 @@ export async function lockDependencies(
   if (isInTree) await lockTransaction(tx, "dependencyGraph");
 }
 
-/** Publishes drafts, which this transaction has locked or added, in this order. Binds their references. */
+/** Publishes drafts in the given order and binds their references. The transaction must have locked or added the drafts. */
 export async function storePublished(
   tx: Sql,
   writer: Writer,
@@ -142,7 +142,7 @@ export async function storePublished(
     const settled = { definitionIds, viewer: writer.viewer };
     await limitResolution(tx, () => settleDefinitionReferences(tx, settled));
   }
-  // Without the risk profile, which is small.
+  // The risk profile is not counted, because it is small.
   const sizeOf = ({ document }: Publication) => document.content.runtimeMd?.length ?? 0;
   for (const group of groupBySize(publications, { sizeOf, max: MAX_CHARACTERS_AT_ONCE })) {
     const rows = group.map(({ row, document }) => {
@@ -159,8 +159,8 @@ export async function storePublished(
 }
 
 /**
- * As `checkVersions`, for versions that this transaction has published. References to other organizations that the
- * author cannot resolve are never resolved for readers outside the author's organization.
+ * Runs `checkVersions` for versions that this transaction has published. References to other organizations that the author
+ * cannot resolve are marked, so that they never resolve for readers outside the author's organization.
  */
 export async function checkPublished(
   tx: Sql,
@@ -176,7 +176,7 @@ export async function checkPublished(
   return checks;
 }
 
-/** Returns the risk profile of a document; null if its scan failed. */
+/** Returns the risk profile of a document, or null if its safety scan failed. */
 export function riskProfileOf({ scan }: WrittenDocument): object | null {
   if (scan === null) return null;
   const { version, capabilities, signals, riskLevel } = scan;

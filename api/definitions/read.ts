@@ -1,4 +1,4 @@
-/** GET /definitions/{type}/{name}: one definition, whole or in part, or one of its texts as a file. */
+/** GET /definitions/{type}/{name}: returns all or part of a definition, or one of its texts as a file. */
 import { type TProperties, Type } from "@sinclair/typebox";
 import { writtenName } from "../../shared/definitions/references.ts";
 import { TEXTS } from "../../shared/error_texts.ts";
@@ -26,7 +26,7 @@ import { readerWork } from "./document.ts";
 import { findReadTarget, type ReadTarget, requireResolved } from "./find_visible.ts";
 import { Definition, READ, VersionOrId } from "./schemas.ts";
 
-/** Formats by the ending of the address. */
+/** Text formats by file extension of the address. */
 const READ_FORMATS = {
   md: { mediaType: "text/markdown", contentType: "text/markdown; charset=utf-8", text: "runtimeMd" },
   yaml: { mediaType: "application/yaml", contentType: "application/yaml", text: "yaml" },
@@ -64,7 +64,7 @@ const OrgAddress = {
   }),
 };
 
-/** The paths of texts: each is an operation of its own, so that a client knows what it gets. */
+/** Documents each text path as a separate operation, so that clients know the response type. */
 function describeTexts(options: {
   id: string;
   of: string;
@@ -169,7 +169,7 @@ async function replyDefinition(
   return reply(200, jsonText(`{"data":${data}}`), { headers: { ...headers, Vary: "Accept" } });
 }
 
-/** Replies with one text of the version as a file. Browsers save it: it comes from strangers, and is never a page. */
+/** Replies with one text of the version as a file. Browsers save the untrusted text and never render it as a page. */
 async function replyText(deps: OperationDeps, options: { target: ReadTarget; format: TextFormat }) {
   const { target } = options;
   const { contentType, text } = READ_FORMATS[options.format];
@@ -209,8 +209,8 @@ async function listRefs(
 }
 
 /**
- * `Deprecation` (RFC 9745) and, with a successor, `Link` (RFC 5829). A successor without an organization is one of the
- * version's own, even if another organization has a definition with that name.
+ * Returns the headers `Deprecation` (RFC 9745) and, with a successor, `Link` (RFC 5829). A successor without an organization
+ * belongs to the version's organization, even if another organization has a definition with that name.
  */
 function deprecationHeaders(
   { type, deprecatedAt, successor, organization }: DefinitionTextRow,
@@ -227,8 +227,8 @@ function deprecationHeaders(
 const ENDING = /^(.+)\.(md|yaml)$/s;
 
 /**
- * Splits the ending from the name in a path: `reviewer@1.0.0.md` is `reviewer@1.0.0` as Markdown. No name, version or id ends
- * like that, so addresses are unambiguous.
+ * Splits the extension off the name in a path: `reviewer@1.0.0.md` means `reviewer@1.0.0` as Markdown. No name, version or id
+ * has such an extension, so addresses are unambiguous.
  */
 export function splitEnding(name: string): { name: string; ending: TextFormat | null } {
   const [, bare, ending] = ENDING.exec(name) ?? [];
@@ -237,8 +237,8 @@ export function splitEnding(name: string): { name: string; ending: TextFormat | 
 }
 
 /**
- * Returns the text format that an `Accept` header names, or null for JSON. Wildcards are JSON. Of several named types the
- * one with the highest weight counts; if several are equal, the first.
+ * Returns the text format that an `Accept` header prefers, or null for JSON. Wildcards mean JSON. The named type with the
+ * highest weight wins. If weights are equal, the first one wins.
  */
 export function acceptedFormat(accept: string | null): TextFormat | null {
   let best: { format: TextFormat | null; weight: number } = { format: null, weight: 0 };

@@ -1,4 +1,4 @@
-/** POST …/executions: a definition was executed once more. */
+/** POST …/executions: records an execution of a definition. */
 import { type Static, Type } from "@sinclair/typebox";
 import { mayRecordExecutions } from "../../shared/policy.ts";
 import { dataOf, requestBody, Text, Uuid } from "../../shared/schemas.ts";
@@ -79,7 +79,7 @@ export const recordExecution = operation(
     description:
       "Platform administrators only, for versions of all organizations, private ones too; `@org/name` names one. Each `runId` counts once " +
       "per definition, whatever the version.",
-    // Without `usesOrg`: platform administrators are seldom members of the organization, as X-Org-Slug requires.
+    // No `usesOrg`: X-Org-Slug requires membership, and platform administrators are seldom members of the organization.
     params: VersionOrId,
     body: NewExecution,
     response: {
@@ -97,7 +97,7 @@ export const recordExecution = operation(
     const seesAll = "id" in address && boundOrgOf(caller) === null;
     const target = await findReadTarget(sql, address, { caller, request, seesAll });
     const row = await requireRecordable(sql, target);
-    // Members see a quarantined version, but it resolves for no run.
+    // Members can see a quarantined version, but no run can resolve it.
     if (row.quarantinedAt !== null) throw definitionNotFound(target, "version");
     const execution = { address: target, row, body, request, caller };
     const count = await turns.recordings(request, () => storeExecution(sql, execution));
@@ -112,8 +112,8 @@ export const recordExecution = operation(
 );
 
 /**
- * Finds the version that an execution is recorded for, private ones of any organization included. What the caller's own
- * reads resolve to comes first, so a private line never takes over a public name. Throws NOT_FOUND.
+ * Finds the version to record an execution for, including private versions of any organization. Versions that the caller can
+ * read come first, so that a private line never takes over a public name. Throws NOT_FOUND.
  */
 async function requireRecordable(sql: Sql, target: ReadTarget): Promise<DefinitionRow> {
   const visible = await resolveDefinition(sql, target);
@@ -122,10 +122,10 @@ async function requireRecordable(sql: Sql, target: ReadTarget): Promise<Definiti
   return requireDefinition(sql, { ...target, viewer: { ...target.viewer, seesAll } });
 }
 
-/** Violated when the draft, or its line, is deleted between the look-up and the record. */
+/** Foreign keys violated if the draft or its line is deleted between the lookup and the insert. */
 const GONE_CONSTRAINTS = ["definition_executions_definition_id_fkey", "definition_executions_line_id_fkey"];
 
-/** Records and audits an execution. Returns the line's count with it, or null if the line already has the run. */
+/** Records and audits an execution. Returns the line's new count, or null if the line already has this run id. */
 async function storeExecution(
   sql: Pool,
   options: {
@@ -156,7 +156,7 @@ async function storeExecution(
   };
   const added = { lineId, executions: [execution], auditEntries: [auditEntry] };
   try {
-    // In a transaction, so that it waits for the line as long as any other write.
+    // Transactions have a longer lock timeout: the insert waits for the line as long as any other write.
     return await sql.begin(async (tx) => {
       await claimKeyOf(tx, auditEntry);
       const count = insertExecutions(tx, added);

@@ -1,4 +1,4 @@
-/** POST …/deprecate, POST …/archive and DELETE: how versions end. */
+/** POST …/deprecate, POST …/archive and DELETE: deprecates, archives or deletes a version. */
 import { type Static, Type } from "@sinclair/typebox";
 import { isLetterFirstName } from "../../shared/definitions/name.ts";
 import { isVersion } from "../../shared/definitions/version_numbers.ts";
@@ -72,7 +72,7 @@ export async function deprecateVersion(
   });
 }
 
-/** Checks the form of a successor. It does not have to exist: it may be published later. */
+/** Checks the syntax of a successor. The successor may be published later, so it need not exist yet. */
 function requireSuccessor(successor: string, row: DefinitionRow): void {
   const { orgSlug, name, version } = splitAddress(successor);
   const isAddress = isLetterFirstName(name) && (orgSlug === null || isAccountSlug(orgSlug));
@@ -110,7 +110,7 @@ export async function archiveVersion(sql: Pool, write: VersionWrite): Promise<Sh
   });
 }
 
-/** Changes the status of a version, with audit entry and event. `mark` says whether the version was in the status before. */
+/** Changes the status of a version and adds an audit entry and an event. `mark` returns false if the old status has changed. */
 async function moveVersion(
   sql: Pool,
   write: VersionWrite,
@@ -150,13 +150,13 @@ export const deleteDefinition = operation(
   async ({ params, caller, request }, deps) => {
     const write = await findVersionWriter(deps, { params, caller, request });
     await changeVersion(deps.sql, write, async (tx, row) => {
-      // Every writer of a line locks it first: the triggers of its versions need it.
+      // The line must be locked before its versions change, because their triggers require the lock.
       await lockLine(tx, row.lineId);
       if (!(await deleteDraft(tx, row.id))) {
         const message = TEXTS.NOT_DELETABLE.version(row, row.status);
         throw new ApiError("NOT_DELETABLE", { message, details: { status: row.status } });
       }
-      // The last version of a fork also locks the line of its source.
+      // Deleting the last version of a fork also locks the source's line.
       await deleteEmptyLine(tx, row.lineId);
       await insertAuditEntry(tx, auditOf(write.writer, row, "definition.delete"));
     });

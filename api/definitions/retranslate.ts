@@ -1,6 +1,6 @@
 /**
- * POST …/retranslate: renders a version with the current translator, in place or as a new version. Also GET
- * /definitions/translation/version.
+ * POST …/retranslate renders a version with the current translator, in place or as a new version. GET
+ * /definitions/translation/version returns the translator version.
  */
 import { isDeepStrictEqual } from "node:util";
 import { type Static, Type } from "@sinclair/typebox";
@@ -134,9 +134,9 @@ type Retranslated = Static<typeof RetranslatedDefinition>;
 
 interface Prepared {
   document: WrittenDocument;
-  /** Whether the current translator renders another text. */
+  /** Whether the current translator renders a different text. */
   changes: boolean;
-  /** The new version, if one is added instead of changing this one in place. */
+  /** The document of the new version; null if no version is added. */
   draft: EditedDocument | null;
 }
 
@@ -155,16 +155,16 @@ async function retranslateVersion(
         const message = TEXTS.INVALID_TRANSITION.retranslate(row, row.status);
         throw invalidTransition(row, row.status, message);
       }
-      // No version is added.
+      // Rendering in place adds no version.
       if (used === null) return { row, versions: [] };
-      // The size of the new YAML is not known yet, but it is close to the present one.
+      // The size of the new YAML is not known yet, so this only checks that the quota is not used up.
       requireRoom(writer.org, used, { drafts: 1, lines: 0, yamlBytes: 1 });
       await lockLine(on, lineId);
       return { row, versions: await listVersionNumbers(on, lineId) };
     },
     prepare: async ({ row, versions }): Promise<Prepared> => {
       const document = await requireDocument(work, row.yaml, { ...row, isStored: true });
-      // A stored text is kept if the current translator cannot render the document.
+      // The stored text is kept if the current translator cannot render the document.
       const changes = document.failures.length === 0 && document.content.runtimeMd !== row.runtimeMd;
       if (!changes || !createNewVersion) return { document, changes, draft: null };
       const version = nextPatch(row.version, versions);
@@ -191,7 +191,7 @@ function present(row: DefinitionRow, { document, changes, draft }: Prepared): Re
     type: row.type,
     name: row.name,
     version: row.version,
-    // As the definition says it: a text that is kept is still that of the translator that rendered it.
+    // A text that is kept was rendered by the translator version in the row.
     translatorVersion: changes ? TRANSLATOR_VERSION : row.translatorVersion,
     previousTranslatorVersion: row.translatorVersion,
     newVersionCreated: draft !== null,
@@ -201,7 +201,7 @@ function present(row: DefinitionRow, { document, changes, draft }: Prepared): Re
   };
 }
 
-/** Stores the new text, or the reason why rendering failed. Returns false if nothing changed. */
+/** Stores the new text, or the reason for a failed rendering. Returns false if nothing changed. */
 async function storeRetranslated(
   tx: Sql,
   options: { row: DefinitionRow; prepared: Prepared; writer: Writer },

@@ -1,4 +1,4 @@
-/** The common parts of the definition endpoints' declarations: parameters, schemas and errors. */
+/** Shared parts of the definition endpoints: parameters, schemas and errors. */
 import { type SchemaOptions, type Static, type TSchema, Type } from "@sinclair/typebox";
 import { KEY_WARNING_CODES } from "../../shared/definitions/language/check_keys.ts";
 import type { ErrorCode } from "../../shared/errors.ts";
@@ -11,7 +11,7 @@ import {
   SUMMARY_FIELDS,
 } from "../../sql/definitions/fields.ts";
 
-/** A read of one definition. */
+/** Common declaration of the read endpoints. */
 export const READ = {
   method: "GET",
   access: "public",
@@ -21,7 +21,7 @@ export const READ = {
   fails: ["NOT_FOUND", "ORG_ACCESS_DENIED"],
 } as const;
 
-/** A write of the registry, by POST unless it says otherwise. */
+/** Common declaration of the write endpoints. The method is POST unless the endpoint overrides it. */
 export const WRITE = { method: "POST", access: "caller", tag: "Definitions", usesOrg: true } as const;
 
 /** Errors of every write. */
@@ -38,7 +38,7 @@ export const LINE_WRITE_FAILURES: readonly ErrorCode[] = [
   "AMBIGUOUS_ORGANIZATION",
 ];
 
-/** Errors of a document. */
+/** Errors of endpoints that accept a document. */
 export const DOCUMENT_FAILURES: readonly ErrorCode[] = [
   "PAYLOAD_TOO_LARGE",
   "UNPROCESSABLE_ENTITY",
@@ -47,7 +47,7 @@ export const DOCUMENT_FAILURES: readonly ErrorCode[] = [
 
 export const TypeName = oneOf(DEFINITION_TYPES);
 
-/** The parameters of the path, where `name` says whether there is a version. */
+/** Returns the path parameters. `name` describes the accepted forms of the name. */
 function address(name: string, example: string) {
   const organization = "`@org/name` (encoded: `%40org%2Fname`) stands for the name in one organization.";
   return {
@@ -57,23 +57,23 @@ function address(name: string, example: string) {
 }
 
 export const NewName = address("`name`, the same as in the YAML", "reviewer");
-/** For writes. The example is what the prefilled request of `createDefinition` creates. */
+/** For writes to one version. The example is the version that the prefilled request of `createDefinition` creates. */
 export const VersionNeeded = address("`name@version`", "reviewer@1.0.0");
 export const VersionPossible = address(
   "`name` for the highest published version, else the highest deprecated one, or `name@version`",
   "reviewer@1.0.0",
 );
-/** For reads. */
+/** For reads that resolve a name to one version. */
 export const VersionOrId = address(
   "`name` for the highest published version, else the highest deprecated one, `name@version`, or the id of a version",
   "code-reviewer@1.0.0",
 );
-/** For reads that concern all versions. */
+/** For reads that cover all versions of a definition. */
 export const NameOrId = address(
   "`name` without a version, or the id of one of its versions",
   "code-reviewer",
 );
-/** A draft has a lineage, but only its version's address finds it. */
+/** For reads about a line, addressed by its name or any of its versions. */
 export const LineOrVersion = address("`name`, `name@version`, or the id of a version", "code-reviewer");
 
 /** A reference and the version it resolves to. */
@@ -90,7 +90,7 @@ const Reference = Type.Object(
 
 function schemasOf<const Fields extends FieldMap>(fields: Fields) {
   const entries = Object.entries(fields).map(([name, { schema }]) => [name, schema]);
-  // Every field has its schema.
+  // The cast restores the type of each field's schema.
   return Object.fromEntries(entries) as { [Name in keyof Fields]: Fields[Name]["schema"] };
 }
 
@@ -133,7 +133,7 @@ const DefinitionSchema = Type.Object(
   { title: "Definition", examples: [EXAMPLE_DEFINITION] },
 );
 
-/** A full definition. A read leaves out the texts that it was not asked for. */
+/** A full definition. A read omits the texts that its query excludes. */
 export const Definition = Type.Unsafe<DefinitionJson>(DefinitionSchema);
 
 const WARNING_CODES = [
@@ -144,7 +144,7 @@ const WARNING_CODES = [
   "ALIAS_REPLACED",
 ] as const;
 
-/** A problem of a version, for its author, that does not block the write. */
+/** A non-fatal problem of a version, reported to its author. */
 export const Warning = Type.Object(
   {
     code: oneOf(WARNING_CODES),
@@ -158,20 +158,20 @@ export const Warning = Type.Object(
 );
 export type Warning = Static<typeof Warning>;
 
-/** The schema of an object with these fields, and its example. */
+/** Returns the schema of an object with these fields and their examples. */
 export function objectOf<const Fields extends FieldMap>(fields: Fields, options: SchemaOptions = {}) {
   return Type.Object(schemasOf(fields), { ...options, examples: [exampleOfRow(fields)] });
 }
 
-/** Warnings next to the `data` of a response. */
+/** The `warnings` next to the `data` of a response. */
 export const Warnings = listOf(Warning, { examples: [[]] });
 
-/** A response with `data`, and `warnings` next to it if there are any. */
+/** Returns the schema of a response with `data` and, if there are any, `warnings`. */
 export function dataAndWarnings<Schema extends TSchema>(schema: Schema, description: string) {
   return Type.Object({ data: schema, warnings: Type.Optional(Warnings) }, { description });
 }
 
-/** A body for `dataAndWarnings`. */
+/** Returns a response body for the schema of `dataAndWarnings`. */
 export function withWarnings<Data>(data: Data, warnings: readonly Warning[]) {
   return warnings.length === 0 ? { data } : { data, warnings };
 }

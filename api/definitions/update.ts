@@ -1,4 +1,4 @@
-/** PUT /definitions/{type}/{name}: updates a draft: its document, fields of it, or its settings. */
+/** PUT /definitions/{type}/{name}: updates the document, document fields or settings of a draft. */
 import { type Static, Type } from "@sinclair/typebox";
 import type { DefinitionChanges } from "../../shared/definitions/edit.ts";
 import { MAX_LENGTHS, MAX_TAGS } from "../../shared/definitions/interface_fields.ts";
@@ -78,7 +78,7 @@ type DefinitionUpdate = Static<typeof DefinitionUpdate>;
 
 const MAX_TEXT_LENGTH = 4000;
 
-/** The fields of an update other than its YAML. */
+/** Query parameters of an update whose body is YAML. */
 const UPDATE_YAML_QUERY = {
   visibility: choice(DEFINITION_VISIBILITIES, "Visibility of the definition"),
   displayName: text(MAX_TEXT_LENGTH, "Display name"),
@@ -130,10 +130,10 @@ export const updateDefinition = operation(
 /** Fields of the body that are part of the document. */
 const DOCUMENT_FIELDS = ["displayName", "description", "domain", "subdomain", "agentType", "tags"] as const;
 
-/** Fields that a workflow's document does not have; they are stored in columns only. */
+/** Fields that a workflow's document cannot contain. They are stored only in columns. */
 const WORKFLOW_COLUMNS: readonly string[] = ["subdomain", "tags"];
 
-/** Updates a draft. Throws NOT_EDITABLE, EDIT_CONFLICT, and as `requireDocument` does; nothing has changed then. */
+/** Updates a draft. Throws NOT_EDITABLE, EDIT_CONFLICT, and the errors of `requireDocument`. Stores nothing on an error. */
 export async function updateVersion(
   { sql, documents }: DefinitionDeps,
   options: VersionWrite & { body: DefinitionUpdate },
@@ -200,7 +200,7 @@ function rejectBody(writer: Writer, body: DefinitionUpdate): void {
   readProvenance(body.provenance ?? null);
 }
 
-/** `user` and `org` follow from the kind of organization; only platform administrators set `pro`. */
+/** Checks that the caller may set a tier. The organization determines `user` or `org`; `pro` requires a platform administrator. */
 function requireTierRole({ caller, org }: Writer, tier: DefinitionUpdate["tier"]): void {
   if (tier === undefined) return;
   requireAllowed(maySetDefinitionTier({ tier, platformRole: caller.platformRole }));
@@ -233,7 +233,7 @@ function documentChanges(row: DefinitionRow, body: DefinitionUpdate): Definition
   return Object.fromEntries(fields.map((field) => [field, body[field]]));
 }
 
-/** Returns the columns that a workflow does not have in its document: from the body, else unchanged. */
+/** Returns the columns that a workflow's document does not contain. Fields missing from the body stay unchanged. */
 function columnsOf(row: DefinitionRow, body: DefinitionUpdate): Partial<DefinitionContent> {
   if (row.type !== "workflow") return {};
   const subdomain = body.subdomain === undefined ? row.subdomain : body.subdomain.trim() || null;

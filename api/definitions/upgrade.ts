@@ -1,4 +1,4 @@
-/** POST …/upgrade: adds a new major version with Markdown to a line whose latest version has none. */
+/** POST …/upgrade: adds a major version with Markdown to a line whose latest version lacks it. */
 import { isDeepStrictEqual } from "node:util";
 import { type Static, Type } from "@sinclair/typebox";
 import { TRANSLATOR_VERSION } from "../../shared/definitions/translate/translate.ts";
@@ -83,9 +83,9 @@ export const upgradeDefinition = operation(
 );
 
 /**
- * Adds the next MAJOR with the given document. Throws ALREADY_DUAL_STORAGE if the latest version has a runtime text,
- * NOT_FOUND if the path names a version that does not exist, and TRANSLATION_FAILED for a document without a
- * rendering; then nothing has changed.
+ * Adds the next major version with the given document. Throws ALREADY_DUAL_STORAGE if the latest version has Markdown,
+ * NOT_FOUND if the path names a version that does not exist, and TRANSLATION_FAILED if the document cannot be rendered. Stores
+ * nothing on an error.
  */
 async function upgradeVersion(
   { sql, documents }: DefinitionDeps,
@@ -140,7 +140,7 @@ async function upgradeVersion(
   });
 }
 
-/** Keeps the columns that a workflow's document has no field for. */
+/** For a workflow, keeps the latest version's `subdomain` and `tags`, which the document has no fields for. */
 function columnsOf(latest: DefinitionRow, { type, content }: WrittenDocument): NewDraft["columns"] & object {
   if (type !== "workflow") return {};
   const { subdomain, tags } = content;

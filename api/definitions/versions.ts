@@ -1,4 +1,4 @@
-/** GET …/versions and …/diff: the history of a definition, and the differences between two versions. */
+/** GET …/versions and …/diff: lists the versions of a definition and compares two versions. */
 import { Type } from "@sinclair/typebox";
 import { CHANGES } from "../../shared/definitions/diff.ts";
 import { digest } from "../../shared/definitions/hash_definition.ts";
@@ -175,7 +175,7 @@ export const diffVersions = operation(
   },
 );
 
-/** The parts of a comparison beyond the differences of the documents. */
+/** Returns the version fields of a comparison: numbers, hashes and, with `full`, the YAML texts. */
 function presentVersions({ from, to }: { from: DefinitionRow; to: DefinitionRow }, { full }: DiffMode) {
   const fromPromptHash = hashPrompt(from.runtimeMd);
   const toPromptHash = hashPrompt(to.runtimeMd);
@@ -191,17 +191,17 @@ function presentVersions({ from, to }: { from: DefinitionRow; to: DefinitionRow 
   };
 }
 
-/** Returns the digest of a rendering without the version that it carries; otherwise every two versions would differ. */
+/** Returns the digest of a rendering without its version line, which would make the digests of any two versions differ. */
 function hashPrompt(runtimeMd: string | null): string | null {
   return runtimeMd === null ? null : digest(withoutVersion(runtimeMd));
 }
 
-/** Whether a response of this mode shows the content of documents, and not only where they differ. */
+/** Returns true if a response in this mode shows document content, not just the names of changed sections. */
 function showsContent({ format, full }: DiffMode): boolean {
   return full || format !== "sections";
 }
 
-/** The highest tier among the organizations that count for the viewer; anonymous callers have none. */
+/** Returns the highest subscription tier of the viewer's organizations; `free` for anonymous callers. */
 async function findViewerTier(sql: Sql, viewer: DefinitionViewer): Promise<SubscriptionTier> {
   if (viewer.userId === null) return "free";
   const memberships = await listMemberships(sql, viewer.userId);

@@ -30,7 +30,7 @@ import { groupBySize } from "./group_by_size.ts";
 import type { Writer } from "./new_draft.ts";
 import type { Warning } from "./schemas.ts";
 
-/** A version to check, whose references are stored. */
+/** A version to check. Its references must already be stored. */
 export interface CheckedVersion {
   row: Pick<DefinitionRow, "id" | "visibility">;
   document: WrittenDocument;
@@ -39,21 +39,21 @@ export interface CheckedVersion {
 /** The warnings for the author of a version, and the targets of its references. */
 export interface VersionCheck {
   warnings: Warning[];
-  /** In document order, as the author resolves them. */
+  /** The references in document order, resolved for the author. */
   references: ResolvedReference<VersionReferenceRow>[];
 }
 
-/** Time to resolve the references of all versions of a request, and for one statement of it. Their rows are locked meanwhile. */
+/** Time limit for resolving all references of a request, and for each statement. The versions' rows are locked meanwhile. */
 const MAX_RESOLUTION_MS = 5_000;
 
 const TOO_LONG = TEXTS.SERVICE_UNAVAILABLE.references(MAX_RESOLUTION_MS / 1000);
 
-/** References that are held at once as rows. */
+/** Maximum number of reference rows in memory at once. */
 const MAX_REFERENCES_AT_ONCE = 1_000;
 
 /**
- * Checks versions for their author. Throws SERVICE_UNAVAILABLE if their references cannot be resolved in five seconds. Call
- * inside the transaction that writes them.
+ * Returns the warnings for the author of versions. Throws SERVICE_UNAVAILABLE if resolving the references takes more than five
+ * seconds. Call inside the transaction that writes the versions.
  */
 export async function checkVersions(
   tx: Sql,
@@ -83,12 +83,12 @@ export async function checkVersions(
   return checks;
 }
 
-/** Throws SERVICE_UNAVAILABLE if a statement of `resolve` takes longer than five seconds. Call inside the transaction of a write. */
+/** Runs `resolve`. Throws SERVICE_UNAVAILABLE if a statement takes longer than five seconds. Call inside a write transaction. */
 export function limitResolution<Result>(tx: Sql, resolve: () => Promise<Result>): Promise<Result> {
   return withinTimeout(TOO_LONG, () => withStatementLimit(tx, MAX_RESOLUTION_MS, resolve));
 }
 
-/** Resolves the references of versions. Warns of those that the author or readers of a public version cannot resolve. */
+/** Resolves the references of versions. Warns about unresolved, foreign and non-public references. */
 async function findReferences(
   tx: Sql,
   options: { versions: readonly CheckedVersion[]; viewer: DefinitionViewer; onStep: OnStep },
@@ -121,7 +121,7 @@ async function findReferences(
   );
 }
 
-/** Returns `toWarning` with the place of the reference in the document. */
+/** Wraps `toWarning` to add the position of the reference in the document. */
 function placed(
   { references }: WrittenDocument,
   toWarning: (resolved: ResolvedReference<VersionReferenceRow>) => Warning,
@@ -133,7 +133,7 @@ function placed(
   };
 }
 
-/** Keeps the first of equal warnings: a document may name a definition in many places. */
+/** Removes duplicate warnings, because a document may reference a definition many times. */
 function distinct(warnings: readonly Warning[]): Warning[] {
   const first = new Map<string, Warning>();
   for (const warning of warnings) {
@@ -143,7 +143,7 @@ function distinct(warnings: readonly Warning[]): Warning[] {
   return [...first.values()];
 }
 
-/** Returns the bare references that newly bind to organizations that the author is no member of. */
+/** Returns the bare references that newly bind to organizations to which the author does not belong. */
 async function findStrangers(
   tx: Sql,
   resolved: readonly ResolvedReference<VersionReferenceRow>[],
@@ -198,7 +198,7 @@ function referenceNotPublic({ reference }: ResolvedReference<VersionReferenceRow
   };
 }
 
-/** A scan that fails is a warning of its own: without it, an unscanned document would look safe. */
+/** Returns the scan's signals as warnings. A failed scan is a warning too, because an unscanned document would look safe. */
 function scanWarnings({ scan, positions }: WrittenDocument): Warning[] {
   const message =
     "The safety scan of the document failed, so it is unknown whether it shows signs of misuse.";
@@ -212,13 +212,13 @@ function scanWarnings({ scan, positions }: WrittenDocument): Warning[] {
   }));
 }
 
-/** Models of the definition language itself; a coding agent knows what they stand for. */
+/** Model names of the definition language itself. Coding agents map them to models. */
 const LANGUAGE_WORDS = ["haiku", "sonnet", "opus", "inherit"];
 const LANGUAGE_MODEL = /^(?:(?:haiku|sonnet|opus)(?:-\d+(?:\.\d+)?)?|inherit)$/;
 
 /**
- * Returns UNKNOWN_MODEL and UNKNOWN_TOOL warnings. Models are not checked while the catalog is empty. Call outside
- * transactions: comparing names takes milliseconds each.
+ * Returns UNKNOWN_MODEL and UNKNOWN_TOOL warnings. Models are not checked while the catalog is empty. Call this outside
+ * transactions, because comparing each name takes milliseconds.
  */
 export async function listUnknownNames(
   { catalog }: Pick<DefinitionDeps, "catalog">,
@@ -237,7 +237,7 @@ export async function listUnknownNames(
   return [...warnings, ...unknownTools.map(unknownTool)];
 }
 
-/** An alias, `provider/modelId`, or a model id of any provider. Models that are gone count: they still resolve. */
+/** Returns true for an alias, `provider/modelId`, or a model id of any provider. Removed models count: they still resolve. */
 function isKnownModel(catalog: Catalog, text: string): boolean {
   if (catalog.aliases.get(text)?.entry || catalog.find(parseModelName(text))) return true;
   return namesOf(catalog).modelIds.has(text);
@@ -245,7 +245,7 @@ function isKnownModel(catalog: Catalog, text: string): boolean {
 
 const suggesters = new WeakMap<Catalog, Suggest>();
 
-/** Indexing the thousands of names takes much longer than comparing one with them, so a catalog's index is kept. */
+/** Suggests a known name. Keeps the index of each catalog, because indexing thousands of names is much slower than a lookup. */
 function suggestModel(catalog: Catalog, text: string): string | null {
   const suggest = suggesters.get(catalog) ?? createSuggester([...LANGUAGE_WORDS, ...namesOf(catalog).names]);
   suggesters.set(catalog, suggest);
@@ -279,8 +279,8 @@ function adviceOf(suggestion: string | null): string {
 const MAX_SHOWN = 200;
 
 /**
- * Returns a SAME_NAME_ELSEWHERE warning by `nameKey` for each name that the writer may also change in an organization
- * other than theirs. Calls that name their organization get none.
+ * Returns SAME_NAME_ELSEWHERE warnings by `nameKey`, for names that the writer may also write in another organization. Requests
+ * that name their organization get no warning.
  */
 export async function listSameNames(
   sql: Sql,

@@ -18,21 +18,20 @@ export interface DiffMode {
 interface ComparedDocuments {
   type: DefinitionType;
   name: string;
-  /** The old and the new text. */
   from: string;
   to: string;
   mode: DiffMode;
 }
 
 /**
- * The differences as JSON, which is passed on without parsing. Or the problems of a text that does not parse: an earlier
- * release may have stored what this one refuses.
+ * The differences as JSON text, which is passed on unparsed, or the problems of an invalid text. An earlier release may have
+ * stored a text that this release rejects.
  */
 export type DocumentComparison =
   | { ok: true; json: string }
   | { ok: false; invalid: "from" | "to"; problems: DefinitionProblem[] };
 
-/** Returns the differences between `from` and `to`, in the form that the mode asks for. */
+/** Compares `from` and `to` and returns the differences in the format of `mode`. */
 export function compareDocuments({ type, name, from, to, mode }: ComparedDocuments): DocumentComparison {
   const before = parseDefinition(from, { type });
   if (!before.ok) return { ok: false, invalid: "from", problems: before.problems };
@@ -65,7 +64,7 @@ function compareFields(from: DefinitionSource, to: DefinitionSource, { full }: D
   return { fields, summary, classified, suggestedBump: suggestBump(classified) };
 }
 
-/** Counts lines as editors do: a final line break starts no new line. */
+/** Counts the lines of a text. A final line break does not start a new line. */
 function countLines(text: string): number {
   const breaks = text.split("\n").length - 1;
   return text.endsWith("\n") ? breaks : breaks + 1;
@@ -73,15 +72,12 @@ function countLines(text: string): number {
 
 /** Lines of context around a change, as in git. */
 const CONTEXT_LINES = 3;
-/**
- * Maximum edit distance. The cost is quadratic in the number of different lines, and a diff of texts that differ more is
- * of no use.
- */
+/** Maximum edit distance. The cost is quadratic in the number of differing lines, and a larger diff is of no use. */
 const MAX_DIFFERING_LINES = 1_000;
 
 /**
- * Returns a patch from `from` to `to` that `git apply` accepts, for a file of this name. Empty if the texts are equal.
- * Texts with few lines in common are replaced as a whole.
+ * Returns a patch that `git apply` accepts and that changes `from` to `to` in the given file. Returns an empty string for equal
+ * texts. Texts with too few lines in common are replaced as a whole.
  */
 export function unifiedDiff(from: string, to: string, file: string): string {
   if (from === to) return "";

@@ -11,27 +11,27 @@ import { type DocumentTask, doTask } from "./tasks.ts";
 type Given<Name extends DocumentTask["name"]> = Extract<DocumentTask, { name: Name }>["given"];
 
 /**
- * Results depend on the texts alone, so they are cached. Large documents are processed in a worker thread that callers
- * share fairly. Operations throw SERVICE_UNAVAILABLE if too many tasks wait for it.
+ * The document service. Caches results, because they depend only on the texts. Processes large documents in a worker thread
+ * that callers share fairly. Operations throw SERVICE_UNAVAILABLE if too many tasks wait for the thread.
  */
 export type Documents = ReturnType<typeof openDocuments>;
 
-/** Operations on documents. They throw RATE_LIMITED if the caller has too many large ones waiting. */
+/** The operations of one caller. They throw RATE_LIMITED if too many of the caller's large documents are waiting. */
 export type DocumentWork = ReturnType<Documents["forCaller"]>;
 
 interface DocumentsOptions {
-  /** Gets a line for every bug of ours that a document meets and its author sees as a warning. */
+  /** Logs each internal bug that a document triggers. The document's author sees a warning. */
   log?: Pick<Log, "error">;
   /** Texts up to this many characters are processed on the main thread, unless they are dense (`MAX_INLINE_MARKS`). */
   inlineLength?: number;
   keptBytes?: number;
-  /** Maximum tasks waiting for the thread, over all callers. Reads leave room for writes. */
+  /** Maximum tasks that wait for the thread, over all callers. The lower limit for reads leaves room for writes. */
   maxWaiting?: { reads: number; writes: number };
 }
 
 /**
- * The largest documents take less than a second on an idle machine. Must stay below the API's own timeout of 30 s, after
- * which the response could not say that nothing was written.
+ * Time limit of a task. The largest documents take less than a second on an idle machine. The limit must stay below the API's
+ * timeout of 30 s, after which a response could not say that nothing was written.
  */
 const TIME_LIMIT_MS = 20_000;
 
@@ -43,15 +43,15 @@ const DEFAULTS: Required<Omit<DocumentsOptions, "log">> = {
 };
 
 /**
- * Time depends on the number of values more than on characters. Medians on two busy cores, for 4,000 characters: prose 1 ms,
- * real documents 5 ms with up to 340 marks, 80 pipeline stages in a line each or 1,300 empty lists 15 to 30 ms. The worst
- * documents found with 400 marks take 9 to 13 ms, and 6 to 9 ms at best. The thread costs 1 ms more, and its
- * tasks wait for their turn.
+ * Maximum marks of a text processed on the main thread. The time depends more on the number of values than on characters.
+ * Medians for 4,000 characters on two busy cores: prose 1 ms, real documents with up to 340 marks 5 ms, and 80 one-line
+ * pipeline stages or 1,300 empty lists 15 to 30 ms. The worst documents found with 400 marks take 9 to 13 ms, and 6 to 9 ms at
+ * best. The thread adds 1 ms, and its tasks wait for their turn.
  */
 const MAX_INLINE_MARKS = 400;
-/** Every value of a YAML text begins with one of these, or follows one. */
+/** Characters that begin or precede every value of a YAML text. */
 const MARKS = /[[{,:?\n-]/g;
-/** Aliases of an anchor make 20,000 values of a kilobyte. */
+/** Matches an anchor. With aliases of an anchor, a kilobyte can expand to 20,000 values. */
 const ANCHOR = /(?:^|[\s,[{:-])&[^\s&]/m;
 
 export function openDocuments(options: DocumentsOptions = {}) {
@@ -74,7 +74,7 @@ export function openDocuments(options: DocumentsOptions = {}) {
   return {
     /**
      * Returns the operations for one caller: a user id, or the network of an anonymous caller. With `isBulk`, small documents
-     * go to the thread too, so that many of them do not block the process.
+     * are also processed in the thread, so that many of them do not block the process.
      */
     forCaller: (caller: string, { isBulk } = { isBulk: false }) => {
       const read = (task: DocumentTask) => perform(task, { caller, isBulk, maxWaiting: maxWaiting.reads });
@@ -86,23 +86,23 @@ export function openDocuments(options: DocumentsOptions = {}) {
           if (reading.ok && log) logFaults(log, reading.document);
           return reading;
         },
-        /** Returns the text with fields changed, and references to the given names qualified. */
+        /** Changes fields of the text and qualifies its references to the given names. */
         edit: (given: Given<"edit">): Promise<YamlEdit> => write({ name: "edit", given }),
         async compare(given: Given<"compare">): Promise<DocumentComparison> {
           return JSON.parse(await read({ name: "compare", given }));
         },
-        /** Returns JSON. */
+        /** Returns the result as JSON text. */
         normalize: (given: Given<"normalize">) => read({ name: "normalize", given }),
         /** Returns HTML as a JSON string. */
         render: (given: Given<"render">) => read({ name: "render", given }),
       };
     },
-    /** Ends the thread. */
+    /** Terminates the thread. */
     close: () => thread.close(),
   };
 }
 
-/** The hash finds the stored version (`definitions.hash`). */
+/** Logs the internal bugs that a document triggered. The hash identifies the stored version (`definitions.hash`). */
 function logFaults(log: Pick<Log, "error">, { type, content: { hash }, faults }: ReadDocument): void {
   for (const fault of faults) {
     log.error(
@@ -112,7 +112,7 @@ function logFaults(log: Pick<Log, "error">, { type, content: { hash }, faults }:
   }
 }
 
-/** Returns an upper bound of the bytes of a result and its key: a character takes one or two. */
+/** Returns an upper bound for the memory of a result and its key, in bytes. A character takes one or two bytes. */
 function bytesOf(text: string, key: string): number {
   return 2 * (key.length + text.length);
 }

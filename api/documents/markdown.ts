@@ -1,17 +1,17 @@
-/** Markdown of strangers as HTML that runs nothing and loads nothing. */
+/** Renders untrusted Markdown as HTML that runs no code and loads no resources. */
 import MarkdownIt, { type MarkdownIt as Parser, type StateCore, type Token } from "markdown-it";
 
-/** Deeper lists and quotes stay text. */
+/** Maximum nesting of lists and quotes. Deeper levels stay text. */
 const MAX_NESTING = 20;
-/** Links are resolved against both, only to see whether they lead to another host: `http:example.com` does, on https. */
+/** Base URLs for detecting links to other hosts. `http:example.com` leads to another host only from an https page. */
 const OWN_ORIGINS = ["http://own.invalid", "https://own.invalid"] as const;
 
 const parser = createParser();
 
 /**
- * Renders the Markdown of a definition as HTML. HTML stays text, links lead to websites or are relative, and images become
- * links. Headings are one level lower, below the `h1` of the page. Takes about a millisecond per kilobyte at worst, so long
- * texts go through `Documents`.
+ * Renders the Markdown of a definition as HTML. Escapes raw HTML and turns images into links. Links must be relative or lead to
+ * websites. Headings move down one level, below the `h1` of the page. Takes about a millisecond per kilobyte in the worst case,
+ * so long texts go through `Documents`.
  */
 export function renderMarkdown(markdown: string): string {
   return parser.render(withoutFrontMatter(markdown));
@@ -30,7 +30,7 @@ function createParser(): Parser {
   const { rules } = parser.renderer;
   rules["table_open"] = () => `<div class="scroll" tabindex="0" role="group" aria-label="Table"><table>\n`;
   rules["table_close"] = () => "</table></div>\n";
-  // A fence can hold a line wider than the page: the keyboard scrolls what it can focus.
+  // A code line may be wider than the page. `tabindex` makes the block focusable, so that the keyboard can scroll it.
   rules["fence"] = (tokens, index) => renderCode(tokens[index]?.content ?? "");
   rules["code_block"] = rules["fence"];
   return parser;
@@ -40,7 +40,7 @@ function renderCode(content: string): string {
   return `<pre tabindex="0"><code>${Bun.escapeHTML(content)}</code></pre>\n`;
 }
 
-/** The URL a link leads to from a page of ours at `base`, or null if it is no address on the web. */
+/** Resolves a link on a page at `base`. Returns null unless the result is an http or https URL. */
 function resolveLink(url: string, base: string): URL | null {
   const resolved = URL.parse(url, base);
   return resolved && ["http:", "https:"].includes(resolved.protocol) ? resolved : null;
@@ -62,7 +62,7 @@ function drawTaskBoxes({ tokens }: StateCore): void {
   }
 }
 
-/** Returns a function for the tokens of one paragraph in their order. It replaces images, and marks links to other hosts. */
+/** Returns a function that turns images into links and marks links to other hosts. Pass it a paragraph's tokens in order. */
 function createLinkRule(parser: Parser, TokenClass: typeof Token): (token: Token) => Token[] {
   let isInLink = false;
   const text = (content: string) => Object.assign(new TokenClass("text", "", 0), { content });
@@ -88,7 +88,7 @@ function markForeign(link: Token, address: string | number | null): Token {
   return link;
 }
 
-/** The front matter is for coding agents; pages show it elsewhere. */
+/** Removes the front matter, which is for coding agents. Pages show it elsewhere. */
 function withoutFrontMatter(markdown: string): string {
   const end = markdown.startsWith("---\n") ? markdown.indexOf("\n---\n") : -1;
   return end === -1 ? markdown : markdown.slice(end + "\n---\n".length);

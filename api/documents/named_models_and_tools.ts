@@ -1,10 +1,10 @@
-/** The models and tools that a document names. */
+/** Lists the models and tools that a document names. */
 
 import { walkKeys } from "../../shared/definitions/language/walk_keys.ts";
 import type { DefinitionSource } from "../../shared/definitions/parse_definition.ts";
 import type { PathStep } from "../../shared/yaml/problems.ts";
 
-/** A text and its place in the document. */
+/** A text and its path in the document. */
 export interface NamedText {
   text: string;
   path: PathStep[];
@@ -15,7 +15,7 @@ export function listNamedModels(source: Pick<DefinitionSource, "type" | "body">)
   return listTexts(source, "model").filter(({ text }) => !/[{}$]/.test(text));
 }
 
-/** Returns the tools that a document names, in document order. One text may hold several, separated by commas. */
+/** Returns the tools that a document names, in document order. One text may list several tools, separated by commas. */
 export function listNamedTools(source: Pick<DefinitionSource, "type" | "body">): NamedText[] {
   return listTexts(source, "tool").flatMap(({ text, path }) =>
     text.split(",").flatMap((part) => (part.trim() === "" ? [] : [{ text: part.trim(), path }])),

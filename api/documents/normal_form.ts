@@ -1,4 +1,4 @@
-/** The normal form of a definition: all shorthand of its language expanded. */
+/** Normalizes a definition: expands all shorthand of its language. */
 import { Scalar, stringify } from "yaml";
 import { type DefinitionSource, parseDefinition } from "../../shared/definitions/parse_definition.ts";
 import { isRecord, toList } from "../../shared/plain_values.ts";
@@ -10,7 +10,7 @@ type NormalForm =
 
 type Block = Record<string, unknown>;
 
-/** Expands a copy of a body in place. Returns an error message, or null. */
+/** Expands the shorthand of a body in place. Returns an error message, or null on success. */
 type Rule = (body: Block) => string | null;
 
 const RULES: Readonly<Record<DefinitionType, Rule>> = {
@@ -20,7 +20,7 @@ const RULES: Readonly<Record<DefinitionType, Rule>> = {
   pipeline: normalizePipeline,
 };
 
-/** Expands shorthand without overwriting anything, so doing it twice changes nothing more. */
+/** Expands the shorthand of a copy and keeps existing keys. Normalizing the result again changes nothing. */
 export function normalizeDefinition(source: Pick<DefinitionSource, "type" | "root">): NormalForm {
   const normalized = structuredClone(source.root);
   const body = normalized[source.type];
@@ -91,12 +91,12 @@ function normalizeStage(stage: Block): void {
     stage["type"] = "steps";
 }
 
-/** Sets a key that is absent; an undefined value leaves it absent. */
+/** Sets a key that is absent, unless the value is undefined. */
 function setAbsent(block: Block, key: string, value: unknown): void {
   if (block[key] === undefined && value !== undefined) block[key] = value;
 }
 
-/** Writes canonical text: equal documents give equal text, whatever their key order, and parsing it gives the document back. */
+/** Returns canonical YAML. Equal documents produce equal text, whatever their key order. Parsing the text restores the document. */
 export function toCanonicalYaml(document: Readonly<Record<string, unknown>>): string {
   return stringify(sortKeys(document), { aliasDuplicateObjects: false, blockQuote: "literal", lineWidth: 0 });
 }
@@ -109,7 +109,7 @@ function sortKeys(value: unknown): unknown {
   return new Map(keys.map((key) => [keyNode(key), sortKeys((value as Record<string, unknown>)[key])]));
 }
 
-/** A plain "<<" would be read as a merge key. */
+/** Quotes the key `<<`, because YAML parsers read a plain `<<` as a merge key. */
 function keyNode(key: string): string | Scalar {
   if (key !== "<<") return key;
   const node = new Scalar(key);
@@ -118,8 +118,8 @@ function keyNode(key: string): string | Scalar {
 }
 
 /**
- * Normalizes a document. Without `includeYaml`, the text is left out. If it cannot be normalized, the original text and the
- * reason are returned.
+ * Normalizes a document. The result has `yaml` only with `includeYaml`. If the document cannot be normalized, returns the
+ * original text and the reason.
  */
 export function normalizeDocument(options: {
   type: DefinitionType;

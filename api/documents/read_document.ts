@@ -13,24 +13,24 @@ import type { DefinitionContent } from "../../sql/definitions/fields.ts";
 import { listNamedModels, listNamedTools, type NamedText } from "./named_models_and_tools.ts";
 import { type SafetyScan, scanDefinition } from "./safety_scan.ts";
 
-/** Line and column in a text, from 1. */
+/** A line and column in a text, counted from 1. */
 interface TextPosition {
   line: number;
   column: number;
 }
 
-/** A text of a document, with its place. */
+/** A name in a document, with its path and position. */
 export interface PlacedName extends TextPosition {
   text: string;
   path: string;
 }
 
-/** A reference, with the place of its text. */
+/** A reference, with its path and position in the document. */
 interface PlacedReference extends DefinitionReference, TextPosition {
   path: string;
 }
 
-/** A bug of ours that a document has met, without any text of the document: it may be private. */
+/** An internal bug that a document triggered. Contains no text of the document, because the document may be private. */
 export interface DocumentFault {
   part: "translator" | "safety scan";
   /** Name of the error's class. */
@@ -38,43 +38,43 @@ export interface DocumentFault {
   stack: string[];
 }
 
-/** Plain values only, because they cross threads as JSON. */
+/** A parsed document. Contains only plain values, because threads exchange it as JSON. */
 export interface ReadDocument {
   type: DefinitionType;
   name: string;
   version: string;
-  /** All stored columns except the text. */
+  /** All stored columns except the YAML. */
   content: Omit<DefinitionContent, "yaml">;
   references: PlacedReference[];
-  /** Everything that keeps the document from being rendered. */
+  /** All reasons why the document cannot be rendered. */
   failures: FailedTranslation[];
   faults: DocumentFault[];
-  /** Warnings about what the author may have meant differently. */
+  /** Warnings about keys and values that may be mistakes. */
   keyWarnings: KeyWarning[];
-  /** Null if the scan itself failed. */
+  /** The safety scan; null if the scan failed. */
   scan: SafetyScan | null;
-  /** Models that it names, each once; the first `MAX_NAMES`. */
+  /** Models that the document names, without duplicates, up to `MAX_NAMES`. */
   models: PlacedName[];
-  /** Tools that it names and the language does not have, likewise. */
+  /** Tools that the document names but the language lacks, without duplicates, up to `MAX_NAMES`. */
   unknownTools: PlacedName[];
-  /** Positions of the failures and of the scan's signals, by their paths. */
+  /** Positions of the failures and scan signals, by path. */
   positions: Record<string, TextPosition>;
 }
 
 export type DocumentReading =
   | { ok: true; document: ReadDocument }
   | { ok: false; problems: DefinitionProblem[] }
-  /** The document is valid but has a name other than the expected one. */
+  /** The document is valid, but its name differs from the expected one. */
   | ({ ok: false; otherName: string } & TextPosition);
 
-/** Each is stored, and resolved whenever the definition is. A few aliases make tens of thousands of a small text. */
+/** Maximum references of a new document. All are stored and resolved. A few aliases can create tens of thousands. */
 export const MAX_DOCUMENT_REFERENCES = 5_000;
-/** Each unknown name is compared with the whole catalog. */
+/** Maximum names per document, because each unknown name is compared with the whole catalog. */
 const MAX_NAMES = 10;
 
 /**
- * Parses a definition; null accepts any type or name. A document with another name is not processed further. New
- * documents have limits that stored ones may exceed.
+ * Parses a definition. A null `type` or `name` accepts any. A document with another name is not processed further. Stored
+ * documents may exceed the limits of new documents.
  */
 export function readDocument(options: {
   type: DefinitionType | null;
@@ -133,7 +133,7 @@ function placeNames(names: readonly NamedText[], locate: YamlDocument["locate"])
     .map(({ text, path }) => ({ text, path: formatPath(path), ...locate(path) }));
 }
 
-/** Returns the steps of `agent.tags[0]`. Steps that are no plain keys end at the nearest ancestor that is found. */
+/** Splits a path such as `agent.tags[0]` into steps. Keys that contain `.` or brackets are located at their nearest ancestor. */
 function parsePath(path: string): (string | number)[] {
   const steps = path.match(/[^.[\]]+/g) ?? [];
   return steps.map((step) => (/^\d+$/.test(step) ? Number(step) : step));
@@ -164,7 +164,7 @@ function scan(source: DefinitionSource, faults: DocumentFault[]): SafetyScan | n
 
 function describeFault(part: DocumentFault["part"], thrown: unknown): DocumentFault {
   const error = thrown instanceof Error ? thrown : new Error();
-  // The message may quote the document; it stands before the calls.
+  // Removes the message, which precedes the stack frames and may quote the document.
   const calls = (error.stack ?? "").replace(error.message, "").split("\n");
   return {
     part,

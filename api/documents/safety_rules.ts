@@ -1,4 +1,4 @@
-/** The rules of the safety scan: evidence of misuse. */
+/** The rules of the safety scan, which searches for evidence of misuse. */
 import { scalarFlag, scalarNumber, scalarText } from "../../shared/yaml/scalars.ts";
 
 export type SignalSeverity = "medium" | "high";
@@ -9,54 +9,54 @@ export interface SafetyRule {
   title: string;
 }
 
-/** A rule about a text anywhere in the document. */
+/** A rule that applies to any text of the document. */
 export interface TextRule extends SafetyRule {
-  /** Each needs the flag g. */
+  /** The patterns, each with the `g` flag. */
   patterns: readonly RegExp[];
-  /** True if the match is evidence even in a text that forbids it. */
+  /** True if a match is evidence even in a text that forbids the action. */
   findsWarnings?: true;
-  /** True if the raw characters are the evidence; other rules read the folded text. */
+  /** True if the rule reads the raw text. Other rules read the folded text. */
   readsAsWritten?: true;
 }
 
 /**
- * A rule about two matches in one piece of a text, with anything in between: padding does not help, and each piece is read
- * only twice.
+ * A rule about two matches in one piece of a text, with anything in between. Padding does not evade the rule, and each piece is
+ * read only a few times.
  */
 export interface SequenceRule extends SafetyRule {
   /** Splits a text into pieces. */
   pieces: (text: string) => string[];
   first: RegExp;
-  /** Matches after the first one. */
+  /** The pattern that must match after `first`. */
   second: RegExp;
 }
 
-/** A rule about a map of the document. */
+/** A rule that applies to any map of the document. */
 interface BlockRule extends SafetyRule {
   /** Returns the offending key, or null. */
   find: (block: Readonly<Record<string, unknown>>) => string | null;
 }
 
-/** Paths that list what to find or never to do; their texts are not instructions. `*` is any item. */
+/** Paths of lists that describe problems or forbidden actions, so their texts are not instructions. `*` matches any list item. */
 export const WARNING_PATHS: readonly (readonly string[])[] = [
   ["agent", "mission", "explicit_prohibitions"],
   ["agent", "knowledge_base", "failure_code_examples"],
   ["agent", "knowledge_base", "sections", "*", "red_flags"],
   ["agent", "knowledge_base", "sections", "*", "detection_patterns"],
   ["agent", "knowledge_base", "sections", "*", "common_mistakes"],
-  // Without the command, which is run.
+  // The condition's command is not listed, because it is executed.
   ["agent", "auto_fail", "conditions", "*", "name"],
   ["agent", "auto_fail", "conditions", "*", "description"],
   ["agent", "auto_fail", "conditions", "*", "remediation"],
   ["agent", "auto_fail", "conditions", "*", "detection", "patterns"],
 ];
 
-// Every repetition is bounded, so no text makes a pattern slow.
+// The repetition of groups is bounded in these fragments, so no text makes a pattern slow.
 const FETCH = "(?:curl|wget|iwr|irm|Invoke-WebRequest|Invoke-RestMethod)";
 const INTERPRETER = String.raw`(?:sudo\s+(?:-\w+\s+){0,5})?(?:/\S{1,20}/)?(?:(?:ba|z|da|k|fi)?sh|iex|Invoke-Expression|(?:python\d?|perl|ruby|node|php)(?!\s+-[a-z]))\b`;
-/** What may stand before a command: a program that runs it, and its variables. */
+/** Matches what may precede a command: wrapper programs such as sudo, and variable assignments. */
 const BEFORE_COMMAND = String.raw`(?:(?:sudo|env|exec|nohup)\s+(?:-\w+\s+){0,5}){0,3}(?:[a-z_]\w{0,60}=(?:"[^"\n]{0,200}"|'[^'\n]{0,200}'|[^\s|;&"']{0,200})\s+){0,5}`;
-/** Matches the start of reading a file, up to its name: a command, or words. */
+/** Matches a command or phrase that reads a file, up to the file name. */
 const READ = [
   String.raw`\b(?:cat|less|more|head|tail|cp|mv|base64|xxd|strings|od|type|Get-Content)\s+(?:-\S{1,20}\s+){0,4}["']?`,
   String.raw`\b(?:read|open|print|show|output|return|send|post|upload|copy|collect|include)\s+(?:(?:the|all|every|any|your|their|private|secret|files?|from|(?:contents?|values?|lines?|keys?)\s+(?:in|of|from))\s+){0,6}["'\x60]?`,
@@ -66,7 +66,7 @@ const KEY_FILE = String.raw`[\w./~-]{0,80}(?:\bid_(?:rsa|dsa|ecdsa|ed25519)\b(?!
 const DOT_ENV = String.raw`(?:[\w/~-][\w./~-]{0,80}/)?\.env(?!\.(?:example|sample|template|dist)\b)(?:\.\w{1,20})?(?![\w-])`;
 const SECRET_WORD = String.raw`[\w.-]*(?:secret|token|passw|api_?key|credential|private_?key)`;
 const INSTRUCTIONS = "(?:instructions?|prompts?|directives?|guidelines?|rules)";
-/** What is hidden from someone: this, the output, these findings. */
+/** Matches the object of a sentence about hiding: this, the output, these findings. */
 const HIDDEN = String.raw`(?:(?:this|it|that|these|those|them)(?:\s+\w+)?|the\s+\w+)`;
 const PERSON = String.raw`(?:the\s+)?(?:user|operator|human|reviewer|developer|maintainer|person|anyone|anybody)s?\b`;
 const NOT = String.raw`\b(?:do\s+not|don['’]t|never|must\s+not|without)\s+(?:ever\s+)?`;
@@ -116,17 +116,17 @@ export const SEQUENCE_RULES: readonly SequenceRule[] = [
   },
 ];
 
-/** Splits into lines as a shell does: continued lines, and lines that begin with a pipe or follow one, are joined. */
+/** Splits a text into shell command lines. Joins continued lines, and lines that begin with a pipe or follow one. */
 function commandLines(text: string): string[] {
   return text.replace(/\\\r?\n|(?<!\s)\s+(?=\|)|(?<=\|)[ \t]*\r?\n/g, " ").split("\n");
 }
 
-/** Splits into single commands and sentences. */
+/** Splits a text into single commands and sentences. */
 function commands(text: string): string[] {
   return commandLines(text).flatMap((line) => line.split(/[|;]|&&|(?<=\w[.!?:])\s+(?=[A-Z])/));
 }
 
-/** Their order is that of signals, which are stored: another order is another version of the scan. */
+/** The order of the rules is that of the stored signals. Changing it requires a new version of the scan. */
 export const TEXT_RULES: readonly TextRule[] = [
   {
     id: "invisible-characters",
@@ -221,7 +221,7 @@ export const TEXT_RULES: readonly TextRule[] = [
 export const BLOCK_RULES: readonly BlockRule[] = [
   {
     ...ENVIRONMENT_DUMP,
-    // Only as a whole command; the word alone is harmless.
+    // Matches only a whole command, because the word alone is harmless.
     find: ({ command }) =>
       typeof command === "string" && /^\s*(?:env|set)\s*$/.test(command) ? "command" : null,
   },

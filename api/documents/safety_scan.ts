@@ -17,21 +17,21 @@ import {
 } from "./safety_rules.ts";
 import { foldText } from "./safety_text.ts";
 
-/** Increase it whenever the scan finds other things. */
+/** Increase this version whenever the results of the scan change. */
 export const SAFETY_SCAN_VERSION = "2.2.1";
 
-/** A finding. */
+/** A finding of the scan. */
 interface SafetySignal {
   id: string;
   severity: SignalSeverity;
   title: string;
-  /** The evidence; invisible characters as code points. */
+  /** The evidence, with invisible characters as code points. */
   detail: string;
   /** The path in the document, such as `command.preflight.checks[0].command`. */
   location: string;
 }
 
-/** What the definition can do, without judgment. */
+/** The capabilities of a definition, without judgment. */
 interface Capabilities {
   tools: string[];
   /** Number of shell commands that run before the work begins. */
@@ -49,13 +49,13 @@ export interface SafetyScan {
   riskLevel: "none" | SignalSeverity;
 }
 
-/** Further signals are dropped. */
+/** Maximum signals of a scan. Further signals are dropped. */
 const MAX_SIGNALS = 100;
 const MAX_EXCERPT_LENGTH = 120;
 
 /**
- * Scans a definition. The result depends only on the document and SAFETY_SCAN_VERSION. `onRead` is called with every text
- * that a rule reads.
+ * Scans a definition. The result depends only on the document and SAFETY_SCAN_VERSION. Calls `onRead` with the length of each
+ * text that a rule reads.
  */
 export function scanDefinition(
   source: Pick<DefinitionSource, "type" | "root" | "body" | "fields">,
@@ -70,10 +70,10 @@ export function scanDefinition(
 
 interface Place {
   path: readonly PathStep[];
-  /** True inside a list of things to look for, or never to do. */
+  /** True inside a list of problems or forbidden actions (`WARNING_PATHS`). */
   isWarning: boolean;
   signals: SafetySignal[];
-  /** Names of the files that the texts before have downloaded. */
+  /** Names of files that earlier texts of the document download. */
   downloads: Set<string>;
   onRead: (characters: number) => void;
 }
@@ -107,7 +107,7 @@ function isWarningPath(path: readonly PathStep[]): boolean {
   );
 }
 
-/** Scans lists as one text, because a command may be split into items. Findings of a single item are not repeated. */
+/** Scans a list as one text, because a command may be split into items. Findings of a single item are not repeated. */
 function scanList(list: readonly unknown[], place: Place): void {
   const texts = list.filter((item) => typeof item === "string");
   if (texts.length < 2) return;
@@ -124,8 +124,8 @@ function scanList(list: readonly unknown[], place: Place): void {
 }
 
 /**
- * Adds what is found in a text, in the order of the rules. Of a list joined to one text, checks sequences within one command line
- * only: the items of other lists are separate sentences.
+ * Adds the signals of a text, in the order of the rules. The only sequence rule for a joined list is `REMOTE_SCRIPT`, which
+ * stays within one command line, because the items of other lists are separate sentences.
  */
 function scanText(written: string, place: Place, { isJoined } = { isJoined: false }): void {
   const text = foldText(written);
@@ -143,10 +143,10 @@ function scanText(written: string, place: Place, { isJoined } = { isJoined: fals
   for (const [rule, evidence] of found.values()) addSignal(rule, evidence, place);
 }
 
-/** Returns the first match of a rule in the text. */
+/** Returns the first match of a rule in the text, or null. */
 function findEvidence(text: string, rule: TextRule): string | null {
   for (const pattern of rule.patterns) {
-    // Hardly any text matches, and test() is several times cheaper than matchAll().
+    // Few texts match, and search() is several times cheaper than matchAll().
     if (text.search(pattern) < 0) continue;
     for (const match of text.matchAll(pattern)) {
       if (rule.findsWarnings || !isForbidden(text, match.index)) return match[0];
@@ -155,7 +155,7 @@ function findEvidence(text: string, rule: TextRule): string | null {
   return null;
 }
 
-/** Returns the first piece in which the second pattern follows the first. Each pattern reads a piece once. */
+/** Returns the evidence from the first piece in which `second` follows `first`, or null. */
 function findSequence(text: string, { pieces, first, second }: SequenceRule): string | null {
   for (const piece of pieces(text)) {
     if (piece.search(first) < 0) continue;
@@ -169,7 +169,7 @@ function findSequence(text: string, { pieces, first, second }: SequenceRule): st
   return null;
 }
 
-/** Matches `Never print …` and `Do not open …`, which forbid the match. Longer text in between may mean something else. */
+/** Matches `Never`, `Do not` and similar words directly before a match. Longer text in between may change the meaning. */
 const FORBIDS =
   /\b(?:never|do not|don['’]t|must not|may not|cannot|should not|shall not|refuse to|avoid)\s+(?:ever\s+)?(?:\w+,?\s+or\s+)?["'`]?$/i;
 
@@ -216,20 +216,20 @@ function countCommands(preflight: unknown): number {
 }
 
 const FETCH_LINE = /\b(?:curl|wget|iwr|irm|Invoke-WebRequest|Invoke-RestMethod)\b([^\n]*)/gi;
-/** The output file that a line names. */
+/** Matches the output file in a download command. */
 const TARGET =
   /(?:\s-o\s*|\s--output[=\s]\s*|\s-O\s*|\s--output-document[=\s]\s*|-OutFile\s+|>\s*)["']?([^\s"';|&)]+)/gi;
-/** The file name of the URL, if the line names no output file. */
+/** Matches the file name in a URL, the default name of the output file. */
 const URL_NAME = /\b(?:https?|ftp):\/\/[^\s"';|&)]*\/([^\s"'/;|&)?#]+)/gi;
 const INTERPRETED = String.raw`(?:^|[\s;&|(\x60"'])(?:(?:ba|z|da|k|fi)?sh|source|python\d?|perl|ruby|node|php|chmod\s+\S+)\s+(?:-\S+\s+)*`;
-/** Stays on one line: whitespace across line breaks would make the match quadratic. */
+/** Matches the text before a path that is run. Stays on one line, because whitespace across lines would make it quadratic. */
 const CALLED = String.raw`(?:^|[;&|(\x60]|\b(?:then|run|execute|start|sudo|exec|nohup)\s)[ \t]*(?:\.\s+|(?=["']?(?:\.{0,2}|~)/))`;
-/** Matches a file that is run: by an interpreter, after chmod, or by its path. */
+/** Matches a file that is run by an interpreter or by its path, or that chmod makes executable. */
 const RUN = new RegExp(String.raw`(?:${INTERPRETED}|${CALLED})["']?([^\s"'\x60;|&()]+)`, "gim");
 
 /**
- * Adds the names of the files that a text downloads. Returns its first command that runs an earlier download, however far apart
- * they are, or null. The texts of a document must be read in their order.
+ * Adds the names of the files that a text downloads to `downloads`. Returns the first command of the text that runs an earlier
+ * download, at any distance, or null. Call it for the texts of a document in order.
  */
 function findDownloadRun(text: string, downloads: Set<string>): string | null {
   const steps = [...fetched(text), ...ran(text)].toSorted((a, b) => a.at - b.at);

@@ -1,10 +1,10 @@
-/** Folds texts for the safety scan: lookalike letters become ASCII, invisible characters are removed. */
+/** Folds texts for the safety scan: converts lookalike letters to ASCII and removes invisible characters. */
 import { normalizeText } from "../../shared/characters.ts";
 
 /**
- * Lookalikes by the ASCII character they resemble. A selection from Unicode's confusables.txt
- * (UTS #39, https://www.unicode.org/Public/security/latest/confusables.txt): letters of Cyrillic, Greek, Armenian and
- * phonetic alphabets, and the signs that shells read. NFKC folds full-width and mathematical forms first.
+ * Lookalikes by the ASCII character that they resemble, selected from Unicode's confusables.txt (UTS #39,
+ * https://www.unicode.org/Public/security/latest/confusables.txt): letters of Cyrillic, Greek, Armenian and phonetic alphabets,
+ * and characters with a meaning in shells. NFKC folds full-width and mathematical forms first.
  */
 const LOOKALIKES: Readonly<Record<string, string>> = {
   a: "аαɑᴀ",
@@ -66,7 +66,7 @@ const FOLDED = new Map(
 const LOOKALIKE = new RegExp(`[${[...FOLDED.keys()].join("")}]`, "gu");
 const INVISIBLE = /\p{Default_Ignorable_Code_Point}|[\u202A-\u202E\u2066-\u2069]/gu;
 
-/** Folds a text: NFKC, lookalikes to ASCII, no invisible characters. ASCII stays unchanged. */
+/** Removes invisible characters, applies NFKC and converts lookalikes to ASCII. ASCII text stays unchanged. */
 export function foldText(text: string): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: all of ASCII
   if (/^[\x00-\x7F]*$/.test(text)) return text;

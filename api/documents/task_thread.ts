@@ -5,7 +5,7 @@ import { TEXTS } from "../../shared/error_texts.ts";
 import { ApiError } from "../../shared/errors.ts";
 import { FairQueue, type Refusal } from "../http/limits/fair_queue.ts";
 
-/** Maximum waiting tasks of one caller, without the running one. */
+/** Maximum waiting tasks of one caller, not counting the running task. */
 export const MAX_TASKS_PER_CALLER = 2;
 
 /** The response of the thread's entry point to a message. */
@@ -14,7 +14,7 @@ export type ThreadAnswer = { ok: true; text: string } | { ok: false; message: st
 interface ThreadOptions {
   /** The file that the thread runs. It responds to every message with a ThreadAnswer. */
   entry: URL;
-  /** A task that takes longer is aborted by ending the thread. */
+  /** Time limit of a task. A task that takes longer is aborted by terminating the thread. */
   timeLimitMs: number;
 }
 
@@ -23,16 +23,16 @@ interface ThreadTask {
   /** Concurrent tasks with equal keys run once. */
   key: string;
   message: unknown;
-  /** A user or a network. */
+  /** A user id, or the network of an anonymous caller. */
   caller: string;
-  /** The task is refused if so many wait, over all callers. */
+  /** The task is rejected if this many tasks of all callers are waiting. */
   maxWaiting: number;
 }
 
 const CLOSED = "the service is shutting down";
 const TOO_LONG = "it takes too long on this busy server";
 
-/** The error for a task that did not run and can be retried. */
+/** Returns SERVICE_UNAVAILABLE for a task that did not complete and can be retried. */
 function unavailable(cause: string): ApiError {
   const retryAfter = RETRY_AFTER.queue;
   const message = TEXTS.SERVICE_UNAVAILABLE.document({ cause, seconds: retryAfter });
@@ -52,10 +52,10 @@ interface Running {
   timer: Timer;
 }
 
-/** Starts the thread with its first task, and again after an aborted one. An idle thread does not keep the process alive. */
+/** Runs tasks in a thread that starts on demand. An idle thread does not keep the process alive. */
 export class TaskThread {
   readonly #options: ThreadOptions;
-  /** By time: a large document takes a hundred times as long as a small one. */
+  /** Shares the thread by time, because a large document takes a hundred times as long as a small one. */
   readonly #queue = new FairQueue({
     max: 1,
     maxPerCaller: 1,
@@ -71,16 +71,16 @@ export class TaskThread {
   }
 
   /**
-   * Returns the response to a message, in its caller's turn. Throws RATE_LIMITED if the caller has two tasks waiting, and
-   * SERVICE_UNAVAILABLE if `maxWaiting` wait in all, if the task takes too long, or after `close`. Any other Error is one that
-   * the thread threw.
+   * Runs a task in its caller's turn and returns the response. Throws RATE_LIMITED if the caller has two tasks waiting. Throws
+   * SERVICE_UNAVAILABLE if `maxWaiting` tasks are waiting in all, if the task takes too long, or after `close`. Throws any
+   * other error for a failure in the thread.
    */
   run({ key, message, caller, maxWaiting }: ThreadTask): Promise<string> {
     const turn = { caller, key, maxWaitingInAll: maxWaiting, refuse };
     return this.#queue.run(turn, () => this.#perform(message));
   }
 
-  /** Ends the thread immediately; waiting tasks are refused. */
+  /** Terminates the thread immediately and rejects the waiting tasks. */
   async close(): Promise<void> {
     this.#isClosed = true;
     await this.#end(unavailable(CLOSED));

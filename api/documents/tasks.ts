@@ -15,7 +15,7 @@ const TASKS = {
   render: renderText,
 } as const;
 
-/** Renders a text of a definition for a page. Returns HTML. */
+/** Renders a text of a definition as HTML for a page. */
 function renderText({ format, text }: { format: "markdown" | "yaml"; text: string }): string {
   return format === "markdown" ? renderMarkdown(text) : highlightYaml(text);
 }
@@ -29,7 +29,7 @@ export type DocumentTask = {
 
 /** Runs a task. Returns JSON text, which is passed on without parsing. */
 export function doTask({ name, given }: DocumentTask): string {
-  // The type ties arguments to the name, which TypeScript cannot follow through a lookup.
+  // The type ties the arguments to the name, but TypeScript cannot follow that through a lookup.
   const perform = TASKS[name] as (given: DocumentTask["given"]) => unknown;
   return JSON.stringify(perform(given));
 }

@@ -1,13 +1,13 @@
-/** YAML in color, by the tokens of the parser that reads definitions. */
+/** Highlights YAML with the tokens of the parser that reads definitions. */
 import { CST, Lexer } from "yaml";
 
-/** Further text has one color. Real documents have a few hundred. */
+/** Maximum highlighted spans. Real documents have a few hundred. */
 const MAX_SPANS = 3_000;
 
 /** Marks a plain or block scalar, whose text is the next token. */
 const SCALAR_MARK = "\u001f";
 
-/** Classes by the kind of token. Other tokens have the color of text. */
+/** CSS classes by token kind. Other tokens have the color of text. */
 const CLASSES: Readonly<Record<string, string>> = {
   comment: "yaml-comment",
   "single-quoted-scalar": "yaml-text",
@@ -19,7 +19,7 @@ const CLASSES: Readonly<Record<string, string>> = {
   "doc-start": "yaml-mark",
 };
 
-/** Marks without text, which the lexer adds. */
+/** Token kinds without text, which the lexer adds. */
 const INVISIBLE: ReadonlySet<string> = new Set(["doc-mode", "flow-error-end", "scalar"]);
 
 interface YamlToken {
@@ -28,8 +28,8 @@ interface YamlToken {
 }
 
 /**
- * Returns the text as HTML, with keys, quotes, comments and marks in `<span>`s. All of the text is in the result, and nothing
- * else. About a millisecond per kilobyte at worst, so long texts go through `Documents`.
+ * Returns the text as HTML, with keys, quotes, comments and marks in `<span>` elements. The text itself is unchanged. Takes
+ * about a millisecond per kilobyte in the worst case, so long texts go through `Documents`.
  */
 export function highlightYaml(yaml: string): string {
   const tokens = readTokens(yaml);

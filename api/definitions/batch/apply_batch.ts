@@ -1,4 +1,4 @@
-/** Creates and publishes documents in one transaction, or tries to and rolls back. */
+/** Creates and publishes the documents of a batch in one transaction, which a dry run rolls back. */
 import { distinctNames, nameKey } from "../../../shared/definitions/name.ts";
 import { countBelow, nextPatch } from "../../../shared/definitions/version_numbers.ts";
 import { TEXTS } from "../../../shared/error_texts.ts";
@@ -34,15 +34,15 @@ import {
 
 interface BatchOptions {
   publish: boolean;
-  /** Goes on after errors, to find all of them. The transaction must be rolled back. */
+  /** Continues after errors, to find all of them. The caller must roll back the transaction. */
   isDryRun: boolean;
-  /** Whether one request stores all. If it publishes them, none counts as a draft; drafts may not need each other in a cycle. */
+  /** Whether one request stores all documents. Published ones then do not count as drafts, and drafts must not form a cycle. */
   isBatch: boolean;
 }
 
 /**
- * Adds the documents to the writer's organization, in dependency order, and notes on each item what became of it. If any has
- * errors, the transaction has to be rolled back. Documents that could not be read are skipped.
+ * Adds the documents to the writer's organization and records the outcome on each item. Publishes them in dependency order.
+ * Skips documents that could not be parsed. If any item has errors, the caller must roll back the transaction.
  */
 export async function applyBatch(
   tx: Sql,
@@ -87,7 +87,7 @@ function noteDraftCycles(items: readonly ReadItem[], cycles: readonly WrittenDoc
   }
 }
 
-/** Adds the drafts, with a few statements for all of them. Leaves out those whose version exists. */
+/** Adds the drafts with a few statements per group. Skips drafts without a free version number. */
 async function addDrafts(
   tx: Sql,
   writer: Writer,
@@ -108,7 +108,7 @@ async function addDrafts(
   }
 }
 
-/** Locks the lines of the documents, and checks that their versions are free and have room. */
+/** Locks the lines of the documents. Checks that the version numbers are free and that the lines are not full. */
 async function placeDrafts(
   tx: Sql,
   writer: Writer,
@@ -131,7 +131,7 @@ async function placeDrafts(
     const taken = versionTaken(writer, document, { versions, first: first?.item });
     const error = taken ?? lineFull(versions.length);
     if (error) item.errors.push(toDocumentError(error));
-    // A dry run goes on with a free version, to report everything else about the document.
+    // A dry run continues with a free version number to find the document's other problems.
     const free = taken && isDryRun ? nextPatch(document.version, versions) : null;
     const version = taken ? free : document.version;
     if (version !== null) {
@@ -144,11 +144,11 @@ async function placeDrafts(
     // Comparing thousands of versions takes milliseconds.
     await yieldEventLoop();
   }
-  // With all versions of the batch: the change type does not depend on the order in the request.
+  // Includes all versions of the batch, so that the change type does not depend on the order in the request.
   return placed.map((one) => ({ ...one, versions: stored.get(one.draft.lineId) ?? [] }));
 }
 
-/** Returns VERSION_EXISTS if the line has the version; `first` is the document of the batch that has taken it, if one has. */
+/** Returns VERSION_EXISTS if the line has the version. `first` is the earlier document of the batch with that version, if any. */
 function versionTaken(
   { org }: Writer,
   { type, name, version }: WrittenDocument,
@@ -169,7 +169,7 @@ async function noteChecks(
   { written, batch, options }: { written: readonly WrittenItem[]; batch: Batch; options: BatchOptions },
 ): Promise<void> {
   const { publish, isDryRun } = options;
-  // Until it is published, a version is for members, whatever its visibility.
+  // Only members can read a draft, whatever its visibility.
   const checks = publish
     ? await checkPublished(tx, writer, written)
     : await checkVersions(tx, writer, written.map(asPrivate));
@@ -188,13 +188,13 @@ function asPrivate({ row, ...version }: WrittenItem): CheckedVersion {
   return { ...version, row: { ...row, visibility: "private" } };
 }
 
-/** Looks for cycles once everything is published: each version may need any other. */
+/** Searches for cycles after publishing the whole batch, because each version may depend on any other. */
 async function noteCycles(
   tx: Sql,
   writer: Writer,
   { written, isDryRun }: { written: readonly WrittenItem[]; isDryRun: boolean },
 ): Promise<void> {
-  // A dry run publishes nothing that others could miss.
+  // A dry run is rolled back, so other publications need not see its versions.
   if (!isDryRun) await lockDependencies(tx, written);
   const cycles = await listCycleErrors(tx, writer, written);
   for (const item of written) {
@@ -204,7 +204,7 @@ async function noteCycles(
   }
 }
 
-/** Drafts of a batch resolve to each other as soon as they are published. */
+/** Returns true if an unresolved reference will resolve once the drafts of the batch are published. */
 function resolvesInBatch({ code, details }: Warning, batch: Batch): boolean {
   if (code !== "UNRESOLVED_REFERENCE") return false;
   const { type, name, range } = details as { type: DefinitionType; name: string; range: string };

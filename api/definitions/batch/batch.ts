@@ -1,4 +1,4 @@
-/** POST /definitions/validate and /definitions/batch: documents that are tried, or stored together. */
+/** POST /definitions/validate and /definitions/batch: validates documents, or stores them together. */
 import type { Static } from "@sinclair/typebox";
 import { mayWriteDefinitions } from "../../../shared/policy.ts";
 import { dataOf } from "../../../shared/schemas.ts";
@@ -98,7 +98,7 @@ export const createDefinitions = operation(
   },
 );
 
-/** Writes each definition in its own turn of the event loop: thousands of references make megabytes of warnings. */
+/** Serializes each definition in its own turn of the event loop, because thousands of references cause megabytes of warnings. */
 async function writeList(definitions: readonly object[], more: object = {}): Promise<JsonText<never>> {
   const texts: string[] = [];
   for (const definition of definitions) {
@@ -141,27 +141,27 @@ async function listSubmissions(body: Static<typeof BatchBody>): Promise<Submissi
 
 type StreamedDocument = Pick<Submission, "yaml" | "firstLine">;
 
-/** In the first column, these end any document: YAML allows them inside no text and no block. */
+/** Matches a document marker in the first column, which YAML does not allow inside any scalar or block. */
 const MARKER = /^(?:---|\.\.\.)(?=[ \t\r]|$)/;
 const BARE_MARKER = /^(?:---|\.\.\.)[ \t\r]*(?:#[^\n]*)?$/;
-/** Windows editors begin a file with it, and a stream may be several files. */
+/** Matches the byte order mark of Windows editors. A stream may be several concatenated files. */
 const BYTE_ORDER_MARK = /^\uFEFF(?=(?:---|\.\.\.)(?:[ \t\r]|$)|#)/;
-/** Blank lines, comments and directives. */
+/** Matches blank lines, comments and directives. */
 const NO_CONTENT = /^(?:\s*(?:#[^\n]*)?|%[^\n]*)$/;
 
-/** Lines that are read in one turn of the event loop: a few milliseconds. */
+/** Lines read per turn of the event loop. Takes a few milliseconds. */
 const LINES_PER_TURN = 20_000;
 
 /**
- * Returns the documents, without their markers. Empty documents are left out. Comments and directives before a marker belong
- * to the document that follows.
+ * Splits a YAML stream at its markers. Omits empty documents. Comments and directives before a marker belong to the document
+ * that follows.
  */
 export async function splitStream(text: string): Promise<StreamedDocument[]> {
   const documents: StreamedDocument[] = [];
   let lines: string[] = [];
   let firstLine = 1;
   let hasContent = false;
-  /** Whether a line is not blank. */
+  /** Whether the document has a line that is not blank. */
   let hasText = false;
   const startAt = (line: number): void => {
     [lines, firstLine, hasContent, hasText] = [[], line, false, false];

@@ -1,4 +1,4 @@
-/** The order of a batch, dependencies before the documents that need them, and its cycles, which have none. */
+/** Sorts the documents of a batch, dependencies first, and finds cycles. */
 import { nameKey } from "../../../shared/definitions/name.ts";
 import type { DefinitionReference } from "../../../shared/definitions/references.ts";
 import { pickVersion } from "../../../shared/definitions/version_range.ts";
@@ -11,7 +11,7 @@ export interface Batch {
   documents: readonly WrittenDocument[];
   /** The documents by type and name. */
   lines: ReadonlyMap<string, readonly WrittenDocument[]>;
-  /** Results of `findInBatch`: a document may name another one thousands of times. */
+  /** Cached results of `findInBatch`, because a document may reference another one thousands of times. */
   found: Map<string, WrittenDocument | null>;
 }
 
@@ -21,7 +21,7 @@ export function makeBatch(orgSlug: string, documents: readonly WrittenDocument[]
 
 type ReferenceName = Pick<DefinitionReference, "type" | "orgSlug" | "name" | "range">;
 
-/** Returns the document of the batch that a reference resolves to once it is published, or null. */
+/** Returns the document that a reference will resolve to once the batch is published, or null. */
 export function findInBatch(
   { orgSlug, lines, found }: Batch,
   reference: ReferenceName,
@@ -41,14 +41,14 @@ export function findInBatch(
   return document;
 }
 
-/** Ranges that are resolved in one turn of the event loop: some 8 ms if there are 200 versions to choose from. */
+/** Ranges resolved per turn of the event loop. Takes about 8 ms with 200 candidate versions. */
 const RANGES_PER_TURN = 20;
-/** References whose range is known, or whose line is not in the batch. */
+/** References checked per turn if their range is cached or their line is not in the batch. */
 const REFERENCES_PER_TURN = 1000;
 
 /**
- * Sorts the documents so that each comes after those it needs. Also lists cycles, at most one per starting document: in a
- * cycle, each document needs the next and the last needs the first. Documents of a cycle are in no particular order.
+ * Sorts the documents so that each follows its dependencies. Also returns cycles, at most one per starting document. In a
+ * cycle, each document needs the next, and the last needs the first. The documents of a cycle are in no particular order.
  */
 export async function sortBatch(
   batch: Batch,
@@ -91,7 +91,7 @@ async function listNeeded(batch: Batch, { references }: WrittenDocument): Promis
   return needed;
 }
 
-/** Formats a cycle for a message: `agent a@1.0.0 → agent b@1.0.0 → agent a@1.0.0`. */
+/** Formats a cycle as a list that repeats its start: `agent a@1.0.0`, `agent b@1.0.0`, `agent a@1.0.0`. */
 export function formatCycle(cycle: readonly WrittenDocument[]): string[] {
   return [...cycle, ...cycle.slice(0, 1)].map(({ type, name, version }) => `${type} ${name}@${version}`);
 }

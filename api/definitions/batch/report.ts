@@ -1,4 +1,4 @@
-/** What a validation reports about a document besides errors and warnings. */
+/** Builds the parts of a validation report other than errors and warnings. */
 import semver from "semver";
 import { distinctNames, nameKey } from "../../../shared/definitions/name.ts";
 import { writtenName } from "../../../shared/definitions/references.ts";
@@ -18,7 +18,7 @@ import { type Batch, findInBatch } from "./order_and_cycles.ts";
 import type { Report } from "./schemas.ts";
 import type { Predecessor, ReadItem, SubmittedItem } from "./submission.ts";
 
-/** Notes the line of each document. */
+/** Sets the `line` of each item: the versions of its line, and the predecessor of its document. */
 export async function noteLines(
   sql: Sql,
   { org, viewer }: Writer,
@@ -36,8 +36,8 @@ export async function noteLines(
 }
 
 /**
- * Finds the version to compare with, of a line in ascending order: the highest published or deprecated one up to the given
- * version, else the highest of these, else the highest draft.
+ * Finds the version to compare with. `line` must be in ascending order. Prefers the highest published or deprecated version up
+ * to `version`, then the highest published or deprecated version, then the highest version.
  */
 function findPredecessor(line: readonly LineVersionRow[], version: string): Predecessor | null {
   const published = line.filter(({ isResolvable }) => isResolvable);
@@ -46,7 +46,7 @@ function findPredecessor(line: readonly LineVersionRow[], version: string): Pred
   return row ? { ...row, isPublished: found !== undefined } : null;
 }
 
-/** Returns references as their author resolves them; those to drafts of the batch count. */
+/** Returns the references as resolved for the author, including references to drafts of the batch. */
 export function reportReferences(references: VersionCheck["references"], batch: Batch): Report["references"] {
   return references.map(({ reference, target }) => {
     const { type, range } = reference;
@@ -66,12 +66,12 @@ export async function reportDiff(
   { document, line: { predecessor } }: SubmittedItem,
 ): Promise<Report["diff"]> {
   const from = predecessor && (await findYaml(sql, predecessor.id));
-  // A draft may have been deleted meanwhile.
+  // The predecessor may be a draft that has been deleted in the meantime.
   if (!document || !predecessor || from === null) return null;
   const { type, name, content } = document;
   const mode = { format: "fields", full: false } as const;
   const compared = await work.compare({ type, name, mode, from, to: content.yaml });
-  // The predecessor may be invalid by now; the document is not.
+  // Only the predecessor can be invalid under the current rules.
   if (!compared.ok) return null;
   const {
     suggestedBump,
@@ -80,7 +80,7 @@ export async function reportDiff(
   return { against: predecessor.version, isPublished: predecessor.isPublished, suggestedBump, classified };
 }
 
-/** Further broken dependents are left out. */
+/** Maximum broken dependents per document. */
 const MAX_BREAKS = 200;
 
 /** A document and the published version before it. */
@@ -90,8 +90,8 @@ interface Upgrade {
 }
 
 /**
- * Returns, for each document that breaks any, the published dependents, visible to the author, whose ranges accept the
- * predecessor but not the version. Throws SERVICE_UNAVAILABLE if that takes too long, or if the request is over.
+ * Returns the published dependents that each document breaks: their range accepts the predecessor but not the new version.
+ * Includes only dependents visible to the author. Throws SERVICE_UNAVAILABLE if this takes too long or the client has gone.
  */
 export async function listBreaks(
   deps: OperationDeps,
@@ -117,7 +117,7 @@ export async function listBreaks(
   });
 }
 
-/** Reads the ranges of the line once, and the dependents once for all documents that leave the same ranges. */
+/** Finds the broken dependents of one line. Queries its ranges once, and the dependents once per distinct set of ranges. */
 async function breaksOfLine(
   sql: Sql,
   line: readonly Upgrade[],

@@ -1,4 +1,4 @@
-/** Bodies and reports of documents that are tried, or stored together. */
+/** Request bodies and reports for validating documents and storing them together. */
 import { type Static, Type } from "@sinclair/typebox";
 import type { ErrorCode } from "../../../shared/errors.ts";
 import {
@@ -46,7 +46,7 @@ export const VALIDATE_YAML_QUERY = {
   visibility: VISIBILITY,
 };
 
-/** Documents of one batch. */
+/** Maximum documents per batch. */
 export const MAX_BATCH_DOCUMENTS = 200;
 
 export const BatchBody = requestBody(
@@ -75,7 +75,7 @@ export const BATCH_YAML_QUERY = {
   visibility: VISIBILITY,
 };
 
-/** A reason why a document is rejected. */
+/** A reason for rejecting a document. */
 const DocumentError = Type.Object(
   {
     code: Type.Unsafe<ErrorCode>(
@@ -176,7 +176,7 @@ export const ValidationReport = Type.Object(REPORT_FIELDS, {
   title: "ValidationReport",
   examples: [EXAMPLE_REPORT],
 });
-/** The report on one document: the response that storing it would give. */
+/** The validation report of one document. */
 export type Report = Static<typeof ValidationReport>;
 
 const BatchReport = Type.Object(

@@ -1,4 +1,4 @@
-/** Submits documents: all of them are stored, or none. Or none is, and the report says what would have happened. */
+/** Stores all documents of a batch or none, or only reports what storing them would do. */
 import { nextPatch } from "../../../shared/definitions/version_numbers.ts";
 import { TEXTS } from "../../../shared/error_texts.ts";
 import { ApiError } from "../../../shared/errors.ts";
@@ -31,8 +31,8 @@ interface SubmitRequest {
 }
 
 /**
- * Stores the documents in one transaction. If any is rejected, nothing is stored: throws an ApiError with the code of the
- * first problem and all problems in `details.errors`, each with the index of its document.
+ * Stores the documents in one transaction. If any document is rejected, stores nothing and throws an ApiError with the code of
+ * the first problem. `details.errors` lists the problems, each with the index of its document.
  */
 export async function storeBatch(deps: OperationDeps, input: SubmitRequest): Promise<WrittenItem[]> {
   const { writer, submissions, publish } = input;
@@ -41,7 +41,7 @@ export async function storeBatch(deps: OperationDeps, input: SubmitRequest): Pro
   await writer.inTurn(() => requireQuota(deps.sql, writer.org, added));
   const items = await readSubmissions(deps, input);
   if (!items.some(isRead)) requireNoErrors(items);
-  // If a document cannot be read, only try the others: the error then lists their problems too.
+  // If a document cannot be parsed, do a dry run of the others, so that the error lists their problems too.
   const isDryRun = !items.every(isRead);
   const options = { publish, isDryRun, isBatch: true };
   const tried = await runBatch(deps, { ...input, items, options }).catch((error: unknown) => {
@@ -52,7 +52,7 @@ export async function storeBatch(deps: OperationDeps, input: SubmitRequest): Pro
   return tried.filter(isWritten);
 }
 
-/** Tries to store the documents, rolls back, and returns a report for each. */
+/** Stores the documents in a transaction, rolls it back, and returns a report for each document. */
 export async function tryBatch(
   deps: OperationDeps,
   { isBatch, ...input }: SubmitRequest & { isBatch: boolean },
@@ -73,14 +73,14 @@ export async function tryBatch(
   return reports;
 }
 
-/** Timeout of one statement of a batch, locks included. */
+/** Timeout of each statement of a batch, including lock waits. */
 const STATEMENT_TIMEOUT_MS = 10_000;
 
 const TOO_LONG = TEXTS.SERVICE_UNAVAILABLE.batch(STATEMENT_TIMEOUT_MS / 1000);
 
 /**
- * Applies the documents in a transaction, and again after a deadlock. A dry run is rolled back. Returns the documents with what
- * became of them.
+ * Applies the documents in a transaction, and retries it after a deadlock. Rolls back a dry run. Returns the documents with
+ * their outcomes.
  */
 async function runBatch(
   { sql, turns }: OperationDeps,
@@ -89,7 +89,7 @@ async function runBatch(
   const { writer, request, items, options } = input;
   const apply = async (tx: Sql): Promise<SubmittedItem[]> => {
     await limitStatements(tx, STATEMENT_TIMEOUT_MS);
-    // Copies, so that a retry starts with only the errors found while reading.
+    // Copies the items, so that a retry starts with only the errors found while parsing.
     const applied = items.map((item) => ({ ...item, errors: [...item.errors] }));
     await applyBatch(tx, writer, { items: applied, options });
     if (options.isDryRun) await undoTransaction(tx);
@@ -100,7 +100,7 @@ async function runBatch(
   return turns.publications(request, () => withinTimeout(TOO_LONG, run));
 }
 
-/** Throws the first error of the documents, with all of them in its details. */
+/** Throws the first error of the documents, with all errors in its details, up to `MAX_ERRORS`. */
 function requireNoErrors(items: readonly SubmittedItem[]): void {
   const errors = items.flatMap(({ index, document, errors: found }) => {
     const name = document ? { type: document.type, name: document.name } : {};
@@ -115,7 +115,7 @@ function requireNoErrors(items: readonly SubmittedItem[]): void {
   });
 }
 
-/** Further problems are left out of an error response. */
+/** Maximum number of problems in an error response. */
 const MAX_ERRORS = 200;
 
 function reportOf(item: SubmittedItem, compared: Pick<Report, "diff" | "breaks">): Report {

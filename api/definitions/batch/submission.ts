@@ -1,4 +1,4 @@
-/** Documents that a client submits together, and what is found wrong with each of them. */
+/** Documents that a client submits together, and the problems of each. */
 import { nameKey } from "../../../shared/definitions/name.ts";
 import type { ApiError } from "../../../shared/errors.ts";
 import type { DefinitionType, DefinitionVisibility } from "../../../shared/vocabulary.ts";
@@ -13,15 +13,15 @@ import type { Warning } from "../schemas.ts";
 import { listSameNames, listUnknownNames } from "../warnings.ts";
 import type { DocumentError, Report } from "./schemas.ts";
 
-/** A document as it was submitted. */
+/** A document as the client submitted it. */
 export interface Submission {
   yaml: string;
-  /** Null accepts any type or name. */
+  /** The required type and name; null accepts any. */
   type: DefinitionType | null;
   name: string | null;
   visibility: DefinitionVisibility;
   provenance: DefinitionRow["provenance"];
-  /** Line of the request's text at which the document begins, from 1. */
+  /** The line of the submitted text at which the document begins, counted from 1. */
   firstLine: number;
 }
 
@@ -29,17 +29,17 @@ export interface Submission {
 export interface SubmittedItem {
   index: number;
   submission: Submission;
-  /** Null if the text could not be read. */
+  /** The parsed document; null if parsing failed. */
   document: WrittenDocument | null;
-  /** Found before the transaction begins. */
+  /** Warnings found before the transaction begins. */
   earlyWarnings: Warning[];
   errors: DocumentError[];
   /** The version that the transaction has added, if any. */
   row: NewVersion | null;
   warnings: Warning[];
-  /** For a report, as is `line`. */
+  /** The resolved references; set only in a dry run. */
   references: Report["references"];
-  /** The line before the document is added. */
+  /** The line before the document is added; set only in a dry run. */
   line: { versions: readonly string[]; predecessor: Predecessor | null };
 }
 
@@ -65,7 +65,7 @@ export interface Predecessor extends Pick<LineVersionRow, "id" | "version"> {
   isPublished: boolean;
 }
 
-/** Reads the documents one after the other, in the caller's turns of the document worker, while the client waits. */
+/** Parses the documents one by one in the document worker, in the caller's turns. Stops if the client has disconnected. */
 export async function readSubmissions(
   deps: DefinitionDeps,
   { writer, request, submissions }: { writer: Writer; request: Request; submissions: readonly Submission[] },
@@ -100,12 +100,12 @@ function errorsOf(
   submission: Submission,
 ): DocumentError[] {
   const { code } = error;
-  // Problems of a document are its details; other errors have details of their own.
+  // With these two codes, the error's details only repeat the problems.
   const details = code === "UNPROCESSABLE_ENTITY" || code === "VALIDATION_ERROR" ? {} : detailsOf(error);
   return problems.map((problem) => shifted({ code, ...problem, ...details }, submission));
 }
 
-/** Returns an error of the registry as one of a document. */
+/** Converts an API error to a document error. */
 export function toDocumentError(error: ApiError): DocumentError {
   return { code: error.code, message: error.message, ...detailsOf(error) };
 }
@@ -114,7 +114,7 @@ function detailsOf({ details }: ApiError): Pick<DocumentError, "details"> {
   return details === undefined ? {} : { details };
 }
 
-/** Counts the line from the beginning of the request's text. */
+/** Returns a position with its line counted from the start of the submitted text. */
 export function shifted<Place extends { line?: number }>(place: Place, { firstLine }: Submission): Place {
   return place.line === undefined ? place : { ...place, line: place.line + firstLine - 1 };
 }

@@ -1,7 +1,4 @@
-/**
- * Whether versions that are being published would depend on themselves. batch/order_and_cycles.ts finds cycles within a
- * batch.
- */
+/** Finds dependency cycles of versions that are being published. batch/order_and_cycles.ts finds cycles within a batch. */
 import { TEXTS } from "../../../shared/error_texts.ts";
 import { ApiError } from "../../../shared/errors.ts";
 import type { Sql } from "../../../sql/connection/pool.ts";
@@ -12,7 +9,7 @@ import { yieldEventLoop } from "../../http/yield_event_loop.ts";
 import { limitTime } from "./resolve_in_turn.ts";
 import { type DependencyWalk, type Follows, walkDependencies } from "./walk.ts";
 
-/** A definition on a path, and the one before it. */
+/** A definition on a path, linked to the one before it. */
 interface Step {
   id: string;
   from: Step | null;
@@ -21,14 +18,14 @@ interface Step {
 /** A version that this transaction has published. */
 export type PublishedRow = Pick<DefinitionRow, "id" | "orgSlug" | "type" | "name" | "version">;
 
-/** Time for a search. Other publications wait for it. */
+/** Time limit of a search. Other publications wait meanwhile. */
 const MAX_SEARCH_MS = 1_000;
 
 /**
- * Returns a DEPENDENCY_CYCLE with the shortest cycle of each version, which this transaction has published, by the version's
- * id. Versions without a cycle are left out; cycles that a version only leads to are not its own. What a line needed before is
- * followed within its organization only: others could close cycles over it later, or let it grow, and block every version.
- * Throws SERVICE_UNAVAILABLE if the trees cannot be searched in a second.
+ * Returns DEPENDENCY_CYCLE errors by version id, each with the version's shortest cycle. The transaction must have published
+ * the versions. Omits versions that only lead to a cycle. References that a line had before are followed only within its
+ * organization. Otherwise, other organizations could add cycles or large trees behind them and block every version. Throws
+ * SERVICE_UNAVAILABLE if the search takes longer than a second.
  */
 export async function listCycleErrors(
   tx: Sql,
@@ -43,7 +40,7 @@ export async function listCycleErrors(
   const isBatch = roots.length > 1;
   const onStep = limitTime(MAX_SEARCH_MS, TEXTS.SERVICE_UNAVAILABLE.cycles(MAX_SEARCH_MS / 1000));
   const before = await listNeededBefore(tx, roots);
-  // A version of the batch that another one needs is followed whole.
+  // If another version of the batch needs a version, all references of that version are followed.
   const isNew: Follows = (to, depth) =>
     (isBatch && depth > 1) ||
     !before.has(`${to.definitionId} ${to.targetOrgId} ${to.type} ${to.name} ${to.range}`);
@@ -52,7 +49,7 @@ export async function listCycleErrors(
     const given = { viewer, maxDepth: Number.POSITIVE_INFINITY, onStep, follows };
     const walk = await walkDependencies(tx, { roots, ...given });
     for (const root of roots) {
-      // One walk has room for one large tree. Several of them are walked one by one.
+      // A shared walk has room for only one large tree. If the walk is truncated, each root gets its own.
       const own = walk.truncated && isBatch ? await walkDependencies(tx, { roots: [root], ...given }) : walk;
       const cycle = findCycle(own, root.id);
       const message = cycle && TEXTS.DEPENDENCY_CYCLE(root, cycle);
@@ -67,7 +64,7 @@ export async function listCycleErrors(
 function findCycle({ nodes, edges, first }: DependencyWalk, id: string): string[] | null {
   const steps: Step[] = [{ id, from: null }];
   const seen = new Set<string>();
-  // Steps are added while they are visited, the nearest first.
+  // The loop appends to `steps` while it runs: a breadth-first search.
   for (const step of steps) {
     for (const to of (step.from ? edges : first).get(step.id)?.keys() ?? []) {
       if (to === id) return formatPath(nodes, { id: to, from: step });

@@ -6,20 +6,20 @@ export interface DependencyNode extends Pick<DefinitionRow, "id" | "type" | "nam
   organization: string;
 }
 
-/** Definitions by id. */
+/** Definitions and their dependencies, by id. */
 export interface DependencyMap {
   nodes: ReadonlyMap<string, DependencyNode>;
-  /** The definitions that each one needs, in document order, with the context in which its document names them first. */
+  /** The dependencies of each definition in document order, each with the context of its first reference. */
   edges: ReadonlyMap<string, ReadonlyMap<string, string>>;
 }
 
 export interface DependencyTree extends DependencyNode {
-  /** Left out for the root, which no document names here. */
+  /** The context of the reference; absent for the root. */
   context?: string;
   dependencies: DependencyTree[];
 }
 
-/** The most nodes of a tree, without its root. */
+/** Maximum nodes of a tree, not counting the root. */
 export const MAX_DEPENDENCY_NODES = 5_000;
 
 interface Place {
@@ -29,9 +29,9 @@ interface Place {
 }
 
 /**
- * Opens the map from its root, level by level, so that the limits cut off what is furthest away. A definition stands
- * in the tree once below each one that needs it; met again below itself it is shown and not opened. So the tree can be cut off
- * where the flat list is complete.
+ * Expands the map from its root, level by level, so that the limits cut off the most distant nodes. A definition appears once
+ * below each definition that needs it. If it appears below itself, it is not expanded again. The tree can therefore be
+ * truncated while the flat list is complete.
  */
 export function expandDependencies(
   map: DependencyMap,
@@ -41,13 +41,13 @@ export function expandDependencies(
   const flat = listNearest(map, { rootId, maxDepth, maxNodes });
   const graph: DependencyTree = { ...requireNode(map, rootId), dependencies: [] };
   const places: Place[] = [{ tree: graph, depth: 0, above: null }];
-  /** Definitions opened somewhere: only these can be opened above. */
+  /** Ids of expanded definitions. Only these can occur among a place's ancestors. */
   const opened = new Set<string>();
   let deepest = flat.at(-1)?.depth ?? 0;
   const finish = (truncated: boolean) => {
     return { graph, flat, totalCount: flat.length, maxDepth: deepest, truncated };
   };
-  // Places are added while they are walked: each level after the one above it. So nothing more fits once one does not.
+  // The loop appends to `places` while it runs, level by level. Once a place exceeds a limit, so do all later ones.
   for (const place of places) {
     if (opened.has(place.tree.id) && isBelowItself(place)) continue;
     opened.add(place.tree.id);
@@ -63,11 +63,11 @@ export function expandDependencies(
   return finish(false);
 }
 
-/** Lists each definition below the root once, at its smallest depth, the nearest first. */
+/** Returns each definition below the root once, at its smallest depth, nearest first. */
 function listNearest(map: DependencyMap, limits: { rootId: string; maxDepth: number; maxNodes: number }) {
   const { rootId, maxDepth, maxNodes } = limits;
   const found = new Map([[rootId, { ...requireNode(map, rootId), context: "", depth: 0 }]]);
-  // Definitions are added while they are walked.
+  // The loop appends to `found` while it runs.
   for (const { id, depth } of found.values()) {
     if (depth === maxDepth) break;
     for (const [to, context] of map.edges.get(id) ?? []) {

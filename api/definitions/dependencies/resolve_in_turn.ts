@@ -1,4 +1,4 @@
-/** Reads that resolve references: in turns, for some seconds at most, and no longer than the client waits. */
+/** Runs reads that resolve references in the request's turn, with a time limit, until the client disconnects. */
 import { RETRY_AFTER } from "../../../shared/error_details.ts";
 import { TEXTS } from "../../../shared/error_texts.ts";
 import { ApiError } from "../../../shared/errors.ts";
@@ -8,10 +8,10 @@ import { withinTimeout } from "../../http/error_handler.ts";
 import type { OperationDeps } from "../../http/operation.ts";
 import { requireWaiting } from "../../http/request_context.ts";
 
-/** Called between two steps. Throws to prevent the next one. */
+/** Called between two steps. Throws an error to stop. */
 export type OnStep = () => void;
 
-/** Throws SERVICE_UNAVAILABLE with the message if a step ends later than `maxMs` from now. */
+/** Returns a callback that throws SERVICE_UNAVAILABLE with the message if it is called later than `maxMs` from now. */
 export function limitTime(maxMs: number, message: string): OnStep {
   const deadline = performance.now() + maxMs;
   return () => {
@@ -20,14 +20,14 @@ export function limitTime(maxMs: number, message: string): OnStep {
   };
 }
 
-/** Time for one read, and for one statement of it. */
+/** Time limit of a read, and of each of its statements. */
 const MAX_READ_MS = 5_000;
 
 const TOO_LONG = TEXTS.SERVICE_UNAVAILABLE.resolving(MAX_READ_MS / 1000);
 
 /**
- * Runs `read` in a transaction when it is the turn of the request, as lists are. `read` calls `onStep` between its steps.
- * Throws SERVICE_UNAVAILABLE if it takes too long, or if the request is over.
+ * Runs `read` in a read-only transaction, in the request's turn for lists. `read` must call `onStep` between its steps. Throws
+ * SERVICE_UNAVAILABLE if the read takes too long or the client has disconnected.
  */
 export async function resolveInTurn<Result>(
   { sql, turns }: Pick<OperationDeps, "sql" | "turns">,
@@ -41,7 +41,7 @@ export async function resolveInTurn<Result>(
       requireTime();
     };
     const { value } = await sql.begin("read only", async (tx) => {
-      // Sent together with the first statement of `read`, which saves a round trip.
+      // Sent together with the first statement of `read` to save a round trip.
       const limited = limitStatements(tx, MAX_READ_MS);
       const [value] = await Promise.all([read(tx, onStep), limited]);
       return { value };

@@ -18,13 +18,13 @@ export interface ResolvedReference<Reference extends ReferenceLike> {
 
 type ReferenceLike = Pick<DefinitionReferenceRow, "type" | "name" | "range" | "targetOrgId">;
 
-/** References that one statement resolves. */
+/** Number of references resolved per statement. */
 const PIECE = 50;
 
 /**
- * Finds the version that each reference resolves to for the viewer, in their order: of its line the highest published
- * version in the range, else the highest deprecated one; an archived one only when it is named exactly. Other requests are
- * served between steps. What `onStep` throws ends it.
+ * Resolves references for the viewer and keeps their order. The target is the line's highest published version in the range,
+ * else its highest deprecated version. An archived version must be named exactly. Yields to other requests between steps. An
+ * error thrown by `onStep` stops it.
  */
 export async function resolveReferences<Reference extends ReferenceLike>(
   sql: Sql,

@@ -1,4 +1,4 @@
-/** From a version to everything that it needs to run, looked up level by level with a few queries each. */
+/** Finds all dependencies of versions, level by level, with a few queries per level. */
 import { writtenName } from "../../../shared/definitions/references.ts";
 import type { Sql } from "../../../sql/connection/pool.ts";
 import {
@@ -12,27 +12,28 @@ import { type DependencyMap, type DependencyNode, MAX_DEPENDENCY_NODES } from ".
 import type { OnStep } from "./resolve_in_turn.ts";
 import { resolveReferences } from "./resolve_references.ts";
 
-/** The most references that one walk reads: some of them name what is in the tree already, or nothing. */
+/** Maximum references that a walk reads. The limit exceeds that of nodes, because references may be repeated or unresolved. */
 const MAX_REFERENCES = 4 * MAX_DEPENDENCY_NODES;
 
-/** The name is as it is written: `reviewer` or `@acme/reviewer`. */
+/** A reference that does not resolve. Its name is written as in the YAML: `reviewer` or `@acme/reviewer`. */
 type UnresolvedReference = Pick<DefinitionReferenceRow, "type" | "name" | "range" | "context">;
 
 export interface DependencyWalk extends DependencyMap {
-  /** The edges that were followed from the roots. */
+  /** The edges that the walk followed from the roots. */
   first: DependencyMap["edges"];
-  /** References to what does not exist for the viewer, each once, the nearest first. */
+  /** References that the viewer cannot resolve, without duplicates, nearest first. */
   unresolved: readonly UnresolvedReference[];
-  /** True if the depth or the number of references cut off any. */
+  /** True if a limit cut off dependencies. */
   truncated: boolean;
 }
 
-/** Whether a walk follows a reference to a level. */
+/** Returns whether the walk follows a reference to the given depth. */
 export type Follows = (reference: TreeReferenceRow, depth: number) => boolean;
 
 /**
- * Walks from versions to what they need, as far as the viewer may see, `maxDepth` levels down. Opens each definition once, so
- * loops end; with `follows`, a root again if a definition needs it. Stops early at more definitions than a tree may show.
+ * Walks the dependencies of versions, as far as they are visible to the viewer, down to `maxDepth` levels. Expands each
+ * definition once, so that cycles end. With `follows`, a root is expanded again if a definition needs it. Stops once there are
+ * more definitions than a tree may show.
  */
 export async function walkDependencies(
   sql: Sql,
@@ -40,7 +41,7 @@ export async function walkDependencies(
     roots: readonly DependencyNode[];
     viewer: DefinitionViewer;
     maxDepth: number;
-    /** An error that it throws ends the walk. */
+    /** Called between steps. An error that it throws ends the walk. */
     onStep: OnStep;
     follows?: Follows | undefined;
   },
@@ -85,7 +86,7 @@ export async function walkDependencies(
   return { nodes, first, edges: all, unresolved: [...unresolved.values()], truncated };
 }
 
-/** Adds a definition to those that a document needs. If the document names it twice, the first context counts. */
+/** Adds a dependency to a definition. If the document references it twice, the first context is kept. */
 function addEdge(
   edges: Map<string, Map<string, string>>,
   { definitionId, context }: TreeReferenceRow,
@@ -96,10 +97,10 @@ function addEdge(
   edges.set(definitionId, needed);
 }
 
-/** Roots whose references are read in one turn of the event loop. */
+/** Roots whose references are read per query and turn of the event loop. */
 const ROOTS_PER_QUERY = 20;
 
-/** Reads the references of one level. Those of a batch came in one request, whose size bounds them instead of the limit. */
+/** Reads the references of one level. No limit applies to a batch, because its request size bounds the references. */
 async function listLevel(
   sql: Sql,
   options: {

@@ -1,4 +1,4 @@
-/** POST …/fork: its document becomes the first draft of a new line, in the resolved organization. */
+/** POST …/fork: copies a version into the first draft of a new line, in the resolved organization. */
 import { type Static, Type } from "@sinclair/typebox";
 import { isLetterFirstName, NAME_RULE } from "../../../shared/definitions/name.ts";
 import { TEXTS } from "../../../shared/error_texts.ts";
@@ -131,8 +131,8 @@ function rejectBody({ name, displayName, description }: NewFork): void {
 }
 
 /**
- * Forks a version. Throws NAME_TAKEN if the organization has a line with that name, NOT_FOUND or NOT_FORKABLE if the
- * source has changed meanwhile; nothing has changed then.
+ * Forks a version. Throws NAME_TAKEN if the organization has a line with that name, and NOT_FOUND or NOT_FORKABLE if the source
+ * has changed in the meantime. Stores nothing on an error.
  */
 export async function forkVersion(
   { sql, documents }: DefinitionDeps,
@@ -147,7 +147,7 @@ export async function forkVersion(
     ...(displayName === undefined ? {} : { displayName }),
     ...(description === undefined ? {} : { description }),
   };
-  // Names of other organizations get their `@org/`: in the fork, they would resolve to other lines of the same name.
+  // Adds `@org/` to names that resolve to other organizations. Otherwise they would resolve to other lines in the fork.
   const names = await listForeignNames(sql, {
     definitionId: original.id,
     viewer: writer.viewer,
@@ -164,10 +164,10 @@ export async function forkVersion(
   const work = documents.forCaller(writer.caller.userId);
   const edited = await editDocument(work, { yaml: original.yaml, changes, names }, { type, name });
   const { document } = edited;
-  // A batch locks lines in the order of their names. A fork locks its own line first, then that of its source.
+  // Deadlocks are possible: a batch locks lines in name order, but a fork locks its own line before the source's line.
   return runWrite(sql, writer, async (tx) => {
     await requireQuota(tx, writer.org, added);
-    // It may have been quarantined, archived or deleted while the document was written.
+    // The source may have been quarantined, archived or deleted while the document was edited.
     const held = await holdDefinition(tx, { id: original.id, viewer: writer.viewer });
     if (!held) throw definitionNotFound(original, "version");
     await requireForkable(tx, held, writer.viewer);
@@ -177,20 +177,20 @@ export async function forkVersion(
     const definition = await addDraft(tx, writer, {
       lineId,
       document,
-      // A workflow has these two in columns only; other documents contain them.
+      // A workflow stores these two fields only in columns; other documents contain them.
       columns: { subdomain: original.subdomain, tags: original.tags },
       visibility,
       provenance: original.provenance,
-      // No source name here: readers of the history may not be allowed to see the source. The lineage checks that.
+      // Does not name the source, because readers of the history may not be allowed to see it. The lineage checks access.
       changeSummary: "Forked",
       action: "definition.fork",
     });
-    // Last, because forks of one line wait for each other here.
+    // This lock is last, because forks of one line wait for each other here.
     await incrementForkCount(tx, original.lineId);
     const forkedBy = writer.caller.userId;
     const { id } = definition;
     const fork = await insertFork(tx, { lineId, definitionId: id, source: original, forkedBy });
-    // A draft is for members, whatever its visibility; publishing reports what other readers cannot resolve.
+    // Only members can read a draft. Publishing reports references that other readers cannot resolve.
     const checked = { row: { id, visibility: "private" as const }, document };
     const [check] = await checkVersions(tx, writer, [checked]);
     return { definition, fork, warnings: [...edited.warnings, ...(check?.warnings ?? [])] };

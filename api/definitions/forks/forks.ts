@@ -1,4 +1,4 @@
-/** GET …/lineage, …/forks and …/forkable: where a definition came from, its forks, and whether it can be forked. */
+/** GET …/lineage, …/forks and …/forkable: a definition's origin, its forks, and whether it can be forked. */
 import { Type } from "@sinclair/typebox";
 import { TEXTS } from "../../../shared/error_texts.ts";
 import { ApiError } from "../../../shared/errors.ts";
@@ -27,7 +27,7 @@ import {
 } from "../find_visible.ts";
 import { LineOrVersion, objectOf, READ, TypeName, VersionOrId } from "../schemas.ts";
 
-/** Ancestors beyond this are of no interest. */
+/** Maximum ancestors in a lineage. */
 const MAX_LINEAGE = 100;
 const MAX_FORKS_SHOWN = 1_000;
 
@@ -166,7 +166,7 @@ export const getForkable = operation(
   async ({ params, caller, request }, { sql }) => {
     const address = parseReadAddress(params);
     if (!caller && request.headers.has("x-org-slug")) throw unauthorized(TEXTS.UNAUTHORIZED.org);
-    // The header names the organization that gets the fork, and not where to look.
+    // The header names the organization of the fork, not the organization to search.
     const org = caller ? await resolveOrg(sql, caller, request) : null;
     const source = await findForkSource(sql, await findTarget(sql, address, viewerOf(caller)));
     const reason = forkDenial(source, org?.role ?? null);
@@ -174,7 +174,7 @@ export const getForkable = operation(
   },
 );
 
-/** Throws NOT_FORKABLE for a version that is neither published nor deprecated, nor the caller's own. */
+/** Throws NOT_FORKABLE for a quarantined version, and for a draft or archived version of an organization the viewer is not in. */
 export async function requireForkable(sql: Sql, row: DefinitionRow, viewer: DefinitionViewer): Promise<void> {
   const reason = forkDenialOfSource(await sourceOf(sql, row, viewer));
   if (reason === null) return;
@@ -186,7 +186,7 @@ async function findForkSource(sql: Sql, target: ReadTarget): Promise<ForkOrigin>
   const { definition } = await resolveDefinition(sql, target);
   if (definition) return sourceOf(sql, definition, target.viewer);
   const row = await requireAnyVersion(sql, target);
-  // A name without a version stands for a published one: being a member does not make one of it.
+  // A name without a version means a published version. Membership does not make an unpublished version forkable.
   return { status: row.status === "archived" ? "archived" : null, isOwn: false, isQuarantined: false };
 }
 
