@@ -217,10 +217,10 @@ async function findDependents(
   return { definition: presentDefinition(row), dependents, totalCount: total, truncated };
 }
 
-/** Versions compared with ranges per turn of the event loop. Takes about 8 ms. */
+/** Versions compared with ranges per turn of the event loop (about 8 ms). */
 const VERSIONS_PER_TURN = 4_000;
 
-/** Returns the ranges that `fits` accepts. It compares each range with `versions` versions. Calls `onStep` after each yield. */
+/** Returns the ranges that `fits` accepts. `versions` is the number compared with each range. Calls `onStep` after each yield. */
 export async function filterRanges(
   ranges: readonly string[],
   fits: (range: string) => boolean,

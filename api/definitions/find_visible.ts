@@ -43,9 +43,9 @@ interface ReadRequest {
 }
 
 /**
- * Returns the scope of a list. With the header `X-Org-Slug`, it is that organization, and the caller must be a member.
- * Otherwise it is everything visible to the caller. Throws ORG_ACCESS_DENIED, or UNAUTHORIZED if an anonymous caller sends the
- * header.
+ * Returns the scope of a list. With the header `X-Org-Slug`, the scope is that organization, and the caller must be a member.
+ * Otherwise the scope is everything visible to the caller. Throws ORG_ACCESS_DENIED, or UNAUTHORIZED if an anonymous caller
+ * sends the header.
  */
 export async function readScope(sql: Sql, read: ReadRequest): Promise<ReadScope> {
   const org = await findHeaderOrg(sql, read);

@@ -46,8 +46,9 @@ export async function findWriter(
 
 /**
  * Returns the writer and the full address of an existing definition. The path, the key or `X-Org-Slug` can name the
- * organization. Otherwise it is the only one with this definition where the caller may write, else one where the role is too
- * low. Throws AMBIGUOUS_ORGANIZATION, ORG_ACCESS_DENIED, or NOT_FOUND if the definition is hidden from the caller.
+ * organization. Otherwise it is the only organization with this definition where the caller may write, else one where the
+ * caller's role is too low. Throws AMBIGUOUS_ORGANIZATION, ORG_ACCESS_DENIED, or NOT_FOUND if the definition is hidden from the
+ * caller.
  */
 export async function findLineWriter<Address extends DefinitionAddress>(
   deps: WriterDeps,
@@ -87,7 +88,7 @@ async function findLineOrg(sql: Sql, write: LineWrite): Promise<MembershipRow> {
   return requireVisible(writable[0] ?? open[0] ?? null, () => definitionNotFound(address, "definition"));
 }
 
-/** Resolves the path's organization. If that fails, throws NOT_FOUND unless the caller can see the definition. */
+/** Resolves the path's organization. On an error, throws NOT_FOUND unless the caller can see the definition. */
 async function findPathOrg(sql: Sql, { address, caller, request }: LineWrite): Promise<MembershipRow> {
   try {
     return await resolveOrg(sql, caller, request, address.orgSlug);

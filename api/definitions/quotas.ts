@@ -12,10 +12,7 @@ export const DEFINITION_QUOTAS: DefinitionQuotas = { drafts: 1_000, lines: 10_00
 /** Maximum versions of a line, on every tier. Comparing that many takes some milliseconds. */
 export const VERSIONS_MAX = 10_000;
 
-/**
- * Exceeds what a batch and concurrent single-document writes add together. With this much quota left, single-document writes
- * need no lock.
- */
+/** More than a batch and concurrent single-document writes add. With this much left, single-document writes need no lock. */
 const MARGIN: DefinitionQuotas = { drafts: 250, lines: 250, yamlBytes: 10_000_000 };
 
 type Org = Pick<MembershipRow, "orgId" | "slug" | "tier">;

@@ -26,7 +26,7 @@ import { readerWork } from "./document.ts";
 import { findReadTarget, type ReadTarget, requireResolved } from "./find_visible.ts";
 import { Definition, READ, VersionOrId } from "./schemas.ts";
 
-/** Text formats by file extension of the address. */
+/** Text formats by the file extension in the address. */
 const READ_FORMATS = {
   md: { mediaType: "text/markdown", contentType: "text/markdown; charset=utf-8", text: "runtimeMd" },
   yaml: { mediaType: "application/yaml", contentType: "application/yaml", text: "yaml" },

@@ -20,7 +20,7 @@ export type Documents = ReturnType<typeof openDocuments>;
 export type DocumentWork = ReturnType<Documents["forCaller"]>;
 
 interface DocumentsOptions {
-  /** Logs each internal bug that a document triggers. The document's author sees a warning. */
+  /** The log for internal bugs that a document triggers. The document's author sees a warning. */
   log?: Pick<Log, "error">;
   /** Texts up to this many characters are processed on the main thread, unless they are dense (`MAX_INLINE_MARKS`). */
   inlineLength?: number;
@@ -31,7 +31,7 @@ interface DocumentsOptions {
 
 /**
  * Time limit of a task. The largest documents take less than a second on an idle machine. The limit must stay below the API's
- * timeout of 30 s, after which a response could not say that nothing was written.
+ * timeout of 30 s, after which a response could not confirm that nothing was written.
  */
 const TIME_LIMIT_MS = 20_000;
 

@@ -9,9 +9,9 @@ const OWN_ORIGINS = ["http://own.invalid", "https://own.invalid"] as const;
 const parser = createParser();
 
 /**
- * Renders the Markdown of a definition as HTML. Escapes raw HTML and turns images into links. Links must be relative or lead to
- * websites. Headings move down one level, below the `h1` of the page. Takes about a millisecond per kilobyte in the worst case,
- * so long texts go through `Documents`.
+ * Renders the Markdown of a definition as HTML. Escapes raw HTML and turns images into links. Links must be relative or use
+ * http or https. Headings move down one level, below the `h1` of the page. Takes about a millisecond per kilobyte in the worst
+ * case, so long texts go through `Documents`.
  */
 export function renderMarkdown(markdown: string): string {
   return parser.render(withoutFrontMatter(markdown));

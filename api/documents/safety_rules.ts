@@ -37,7 +37,7 @@ interface BlockRule extends SafetyRule {
   find: (block: Readonly<Record<string, unknown>>) => string | null;
 }
 
-/** Paths of lists that describe problems or forbidden actions, so their texts are not instructions. `*` matches any list item. */
+/** Paths whose texts describe problems or forbidden actions and are not instructions. `*` matches any list item. */
 export const WARNING_PATHS: readonly (readonly string[])[] = [
   ["agent", "mission", "explicit_prohibitions"],
   ["agent", "knowledge_base", "failure_code_examples"],
@@ -126,7 +126,7 @@ function commands(text: string): string[] {
   return commandLines(text).flatMap((line) => line.split(/[|;]|&&|(?<=\w[.!?:])\s+(?=[A-Z])/));
 }
 
-/** The order of the rules is that of the stored signals. Changing it requires a new version of the scan. */
+/** Signals are stored in the order of these rules. Another order requires a new version of the scan. */
 export const TEXT_RULES: readonly TextRule[] = [
   {
     id: "invisible-characters",

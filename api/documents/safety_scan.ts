@@ -70,7 +70,7 @@ export function scanDefinition(
 
 interface Place {
   path: readonly PathStep[];
-  /** True inside a list of problems or forbidden actions (`WARNING_PATHS`). */
+  /** True below one of the `WARNING_PATHS`. */
   isWarning: boolean;
   signals: SafetySignal[];
   /** Names of files that earlier texts of the document download. */
@@ -124,8 +124,8 @@ function scanList(list: readonly unknown[], place: Place): void {
 }
 
 /**
- * Adds the signals of a text, in the order of the rules. The only sequence rule for a joined list is `REMOTE_SCRIPT`, which
- * stays within one command line, because the items of other lists are separate sentences.
+ * Adds the signals of a text, in the order of the rules. A joined list is checked only for the sequence rule `REMOTE_SCRIPT`,
+ * which stays within one command line. The items of other lists are separate sentences.
  */
 function scanText(written: string, place: Place, { isJoined } = { isJoined: false }): void {
   const text = foldText(written);
@@ -222,7 +222,7 @@ const TARGET =
 /** Matches the file name in a URL, the default name of the output file. */
 const URL_NAME = /\b(?:https?|ftp):\/\/[^\s"';|&)]*\/([^\s"'/;|&)?#]+)/gi;
 const INTERPRETED = String.raw`(?:^|[\s;&|(\x60"'])(?:(?:ba|z|da|k|fi)?sh|source|python\d?|perl|ruby|node|php|chmod\s+\S+)\s+(?:-\S+\s+)*`;
-/** Matches the text before a path that is run. Stays on one line, because whitespace across lines would make it quadratic. */
+/** Matches the text before a path that is run. Stays on one line, because matching across lines would be quadratic. */
 const CALLED = String.raw`(?:^|[;&|(\x60]|\b(?:then|run|execute|start|sudo|exec|nohup)\s)[ \t]*(?:\.\s+|(?=["']?(?:\.{0,2}|~)/))`;
 /** Matches a file that is run by an interpreter or by its path, or that chmod makes executable. */
 const RUN = new RegExp(String.raw`(?:${INTERPRETED}|${CALLED})["']?([^\s"'\x60;|&()]+)`, "gim");

@@ -72,8 +72,8 @@ export class TaskThread {
 
   /**
    * Runs a task in its caller's turn and returns the response. Throws RATE_LIMITED if the caller has two tasks waiting. Throws
-   * SERVICE_UNAVAILABLE if `maxWaiting` tasks are waiting in all, if the task takes too long, or after `close`. Throws any
-   * other error for a failure in the thread.
+   * SERVICE_UNAVAILABLE if `maxWaiting` tasks are waiting in all, if the task takes too long, or after `close`. Any other error
+   * is a failure in the thread.
    */
   run({ key, message, caller, maxWaiting }: ThreadTask): Promise<string> {
     const turn = { caller, key, maxWaitingInAll: maxWaiting, refuse };

@@ -149,7 +149,7 @@ const BYTE_ORDER_MARK = /^\uFEFF(?=(?:---|\.\.\.)(?:[ \t\r]|$)|#)/;
 /** Matches blank lines, comments and directives. */
 const NO_CONTENT = /^(?:\s*(?:#[^\n]*)?|%[^\n]*)$/;
 
-/** Lines read per turn of the event loop. Takes a few milliseconds. */
+/** Lines read per turn of the event loop (a few milliseconds). */
 const LINES_PER_TURN = 20_000;
 
 /**

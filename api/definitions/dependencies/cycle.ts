@@ -49,7 +49,7 @@ export async function listCycleErrors(
     const given = { viewer, maxDepth: Number.POSITIVE_INFINITY, onStep, follows };
     const walk = await walkDependencies(tx, { roots, ...given });
     for (const root of roots) {
-      // A shared walk has room for only one large tree. If the walk is truncated, each root gets its own.
+      // A shared walk has room for only one large tree. If it is truncated, each root gets its own walk.
       const own = walk.truncated && isBatch ? await walkDependencies(tx, { roots: [root], ...given }) : walk;
       const cycle = findCycle(own, root.id);
       const message = cycle && TEXTS.DEPENDENCY_CYCLE(root, cycle);

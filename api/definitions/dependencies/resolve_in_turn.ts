@@ -8,7 +8,7 @@ import { withinTimeout } from "../../http/error_handler.ts";
 import type { OperationDeps } from "../../http/operation.ts";
 import { requireWaiting } from "../../http/request_context.ts";
 
-/** Called between two steps. Throws an error to stop. */
+/** A callback that runs between two steps and throws an error to stop the work. */
 export type OnStep = () => void;
 
 /** Returns a callback that throws SERVICE_UNAVAILABLE with the message if it is called later than `maxMs` from now. */

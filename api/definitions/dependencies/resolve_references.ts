@@ -12,7 +12,7 @@ import type { OnStep } from "./resolve_in_turn.ts";
 
 export interface ResolvedReference<Reference extends ReferenceLike> {
   reference: Reference;
-  /** Null if no version visible to the reader matches. */
+  /** The matching version; null if no version visible to the reader matches. */
   target: ReferenceCandidateRow | null;
 }
 
@@ -24,7 +24,7 @@ const PIECE = 50;
 /**
  * Resolves references for the viewer and keeps their order. The target is the line's highest published version in the range,
  * else its highest deprecated version. An archived version must be named exactly. Yields to other requests between steps. An
- * error thrown by `onStep` stops it.
+ * error thrown by `onStep` stops the resolution.
  */
 export async function resolveReferences<Reference extends ReferenceLike>(
   sql: Sql,

@@ -15,7 +15,7 @@ import { resolveReferences } from "./resolve_references.ts";
 /** Maximum references that a walk reads. The limit exceeds that of nodes, because references may be repeated or unresolved. */
 const MAX_REFERENCES = 4 * MAX_DEPENDENCY_NODES;
 
-/** A reference that does not resolve. Its name is written as in the YAML: `reviewer` or `@acme/reviewer`. */
+/** An unresolved reference. Its name is written as in the YAML: `reviewer` or `@acme/reviewer`. */
 type UnresolvedReference = Pick<DefinitionReferenceRow, "type" | "name" | "range" | "context">;
 
 export interface DependencyWalk extends DependencyMap {
@@ -41,7 +41,7 @@ export async function walkDependencies(
     roots: readonly DependencyNode[];
     viewer: DefinitionViewer;
     maxDepth: number;
-    /** Called between steps. An error that it throws ends the walk. */
+    /** Called between steps. Throws an error to end the walk. */
     onStep: OnStep;
     follows?: Follows | undefined;
   },

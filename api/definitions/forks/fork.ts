@@ -181,7 +181,8 @@ export async function forkVersion(
       columns: { subdomain: original.subdomain, tags: original.tags },
       visibility,
       provenance: original.provenance,
-      // Does not name the source, because readers of the history may not be allowed to see it. The lineage checks access.
+      // The summary omits the source's name, because readers of the history may not be allowed to see it. The lineage checks
+      // that.
       changeSummary: "Forked",
       action: "definition.fork",
     });
