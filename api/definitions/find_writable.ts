@@ -45,10 +45,9 @@ export async function findWriter(
 }
 
 /**
- * Returns the writer and the full address of an existing definition. The path, the key or `X-Org-Slug` can name the
- * organization. Otherwise it is the only organization with this definition where the caller may write, else one where the
- * caller's role is too low. Throws AMBIGUOUS_ORGANIZATION, ORG_ACCESS_DENIED, or NOT_FOUND if the definition is hidden from the
- * caller.
+ * Returns the writer and the full address of an existing definition. Without an organization in the path, the key or
+ * `X-Org-Slug`, takes the only one with this definition where the caller may write, else one where the role is too low. Throws
+ * AMBIGUOUS_ORGANIZATION, ORG_ACCESS_DENIED, or NOT_FOUND if the definition is hidden from the caller.
  */
 export async function findLineWriter<Address extends DefinitionAddress>(
   deps: WriterDeps,

@@ -156,7 +156,7 @@ async function storeExecution(
   };
   const added = { lineId, executions: [execution], auditEntries: [auditEntry] };
   try {
-    // Transactions have a longer lock timeout: the insert waits for the line as long as any other write.
+    // Transactions have a longer lock timeout: the insert waits for the line's lock as long as any other write.
     return await sql.begin(async (tx) => {
       await claimKeyOf(tx, auditEntry);
       const count = insertExecutions(tx, added);

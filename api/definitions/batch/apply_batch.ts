@@ -36,7 +36,7 @@ interface BatchOptions {
   publish: boolean;
   /** Continues after errors, to find all of them. The caller must roll back the transaction. */
   isDryRun: boolean;
-  /** Whether one request stores all documents. Published ones then do not count as drafts, and drafts must not form a cycle. */
+  /** Whether one request stores all documents. Published documents then do not count as drafts. Cycles of drafts are errors. */
   isBatch: boolean;
 }
 

@@ -181,8 +181,7 @@ export async function forkVersion(
       columns: { subdomain: original.subdomain, tags: original.tags },
       visibility,
       provenance: original.provenance,
-      // The summary omits the source's name, because readers of the history may not be allowed to see it. The lineage checks
-      // that.
+      // The summary omits the source's name, which readers of the history may not be allowed to see. The lineage checks access.
       changeSummary: "Forked",
       action: "definition.fork",
     });
