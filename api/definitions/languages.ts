@@ -191,10 +191,7 @@ const REFUSED: Readonly<Record<string, JsonSchema>> = {
   },
 };
 
-/**
- * Returns the JSON Schema of a type's documents. It matches the service's rules as far as a schema can, and describes every
- * key.
- */
+/** Returns the JSON Schema of a definition type. It covers the service's rules as far as a schema can, and describes every key. */
 export function jsonSchemaOf(type: DefinitionType, id: string): JsonSchema {
   const others = DEFINITION_TYPES.filter((other) => other !== type);
   const body = describe(LANGUAGES[type]);
