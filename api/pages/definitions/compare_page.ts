@@ -1,4 +1,4 @@
-/** …/compare: the differences between two versions. Sections are free; fields and the patch need a paid plan. */
+/** …/compare: the differences between two versions. Changed sections are free. Changed fields and the patch need a paid plan. */
 import { diffVersions, listVersions } from "../../definitions/versions.ts";
 import { bytesResponse } from "../../http/bytes_response.ts";
 import { notFound } from "../../http/require_visible.ts";
@@ -12,16 +12,16 @@ import { frameTab, loadDefinition } from "./definition_frame.ts";
 import { renderDiff } from "./diff_view.ts";
 import { apiParams, type PageAddress } from "./page_address.ts";
 
-/** Versions that can be chosen from lists; of more, any can be typed. */
+/** The maximum number of versions in the select lists. With more versions, the user types a version. */
 const MAX_VERSIONS = 100;
 const MAX_FIELDS = 200;
 
 const SIGNIFICANCE_LOOKS: Readonly<Record<string, string>> = { breaking: "bad", structural: "busy" };
 
-/** With many versions, they are typed. */
+/** Shown if the user types a version that does not exist. */
 const UNKNOWN_VERSION = html`<p class="problem" role="alert">One of these versions does not exist.</p>`;
 
-/** Content is compared for a paid plan only. */
+/** The error for fields and patches without a paid plan. */
 const UNPAID = ["SUBSCRIPTION_REQUIRED"] as const;
 
 type Diff = ResponseOf<typeof diffVersions>;
@@ -33,7 +33,7 @@ interface Versions {
 
 type DiffQuery = Versions & { format: "sections" | "fields" | "unified" };
 
-/** Shows two selects, and below them the comparison of the chosen versions; by default the two highest. */
+/** Shows a form with two versions and their comparison. By default, compares the shown version with the next lower one. */
 export async function showCompare(page: Page, address: PageAddress): Promise<PageResult> {
   const line = { ...address, version: null };
   const [definition, { data }] = await Promise.all([
@@ -73,7 +73,7 @@ function chooseVersions(url: URL, versions: readonly string[], shown: string | n
   if (from !== null && to !== null) return { from, to };
   const at = shown === null ? 0 : versions.indexOf(shown);
   if (shown !== null && at < 0) return { from: from ?? shown, to: to ?? versions[0] ?? shown };
-  // The lowest version has none below it and is compared with the one above.
+  // The lowest version is compared with the next higher one.
   const newer = at + 1 < versions.length ? at : at - 1;
   const [next, previous] = [versions[newer], versions[newer + 1]];
   return next === undefined || previous === undefined ? null : { from: from ?? previous, to: to ?? next };
@@ -117,7 +117,7 @@ ${renderPatch(patch.unified ?? "", patchPath)}`
 }`;
 }
 
-/** Versions that cannot be compared, because one of them does not exist, are an unknown address. */
+/** Compares two versions. If one of them cannot exist, throws the error of an unknown address. */
 async function compare({ call }: Page, line: PageAddress, query: DiffQuery): Promise<Diff> {
   const diff = await nullIf(["VALIDATION_ERROR"], call(diffVersions, { params: apiParams(line), query }));
   if (diff === null) throw notFound("route");

@@ -1,4 +1,4 @@
-/** The frame of all pages of a definition: breadcrumb, title, badges, tags and tabs. */
+/** The frame of a definition's pages: breadcrumb, title, badges, tags and tabs. */
 import type { Definition } from "../../../sql/definitions/fields.ts";
 import { splitAddress } from "../../definitions/address.ts";
 import { getDefinition } from "../../definitions/read.ts";
@@ -9,12 +9,12 @@ import type { Page } from "../page.ts";
 import { badge, formatCount, renderDay, tabBar } from "../parts.ts";
 import { apiParams, type PageAddress } from "./page_address.ts";
 
-/** A definition as GET /definitions/{type}/{name} returns it, with the address that led to it. */
+/** A definition as returned by GET /definitions/{type}/{name}, with the page's address. */
 export interface ShownDefinition extends Definition {
   address: PageAddress;
 }
 
-/** Loads the definition of an address. The texts are left out unless `withTexts`. Throws NOT_FOUND. */
+/** Loads the definition at an address. The texts are omitted unless `withTexts` is true. Throws NOT_FOUND. */
 export async function loadDefinition(
   page: Page,
   address: PageAddress,
@@ -27,14 +27,13 @@ export async function loadDefinition(
   return { ...data, address };
 }
 
-/** The content of a tab. */
 interface TabContent extends Pick<PageContent, "head"> {
-  /** Null for the first tab. */
+  /** The key of the tab; null for the first tab. */
   tab: keyof typeof TAB_LABELS | null;
   body: Html;
 }
 
-/** Tabs by the last part of their addresses. */
+/** Tab labels by the last segment of the tab's path. */
 const TAB_LABELS = {
   yaml: "YAML",
   versions: "Versions",
@@ -45,7 +44,7 @@ const TAB_LABELS = {
   usage: "Usage",
 } as const;
 
-/** Puts a tab into the frame of its definition. */
+/** Returns the page of a tab, with its content in the definition's frame. */
 export function frameTab(definition: ShownDefinition, { tab, body, head }: TabContent): PageContent {
   const { displayName, description, address } = definition;
   const about = tab === null ? displayName : `${TAB_LABELS[tab]} · ${displayName}`;
@@ -79,7 +78,7 @@ function renderBadges({ version, status, type, agentType, visibility }: ShownDef
 
 const STATUS_LOOKS: Readonly<Record<string, string>> = { published: "good", deprecated: "bad" };
 
-/** Names a version, and its status unless it is published. */
+/** Renders a version and, unless it is published, its status. */
 export function versionBadge({ version, status }: Pick<Definition, "version" | "status">): Html {
   return badge([version, status !== "published" && ` ${status}`], STATUS_LOOKS[status]);
 }
@@ -88,7 +87,7 @@ export function statusBadge(status: Definition["status"]): Html {
   return badge(status, STATUS_LOOKS[status]);
 }
 
-/** Tags, each a link to the definitions that have it. */
+/** Renders tags, each as a link to the definitions with this tag. */
 export function renderTags(tags: readonly string[]): Content {
   if (tags.length === 0) return null;
   const items = tags.map(
@@ -118,12 +117,12 @@ function renderNotices({
   ];
 }
 
-/** Says why a document has no Markdown: `missing invokes at command.invokes`. */
+/** Describes why a document cannot be rendered as Markdown, such as `missing invokes at command.invokes`. */
 export function renderTranslationError({ reason, path }: NonNullable<Definition["translationError"]>): Html {
   return html`${reason.replaceAll("_", " ")}${path && html` at <code>${path}</code>`}`;
 }
 
-/** A successor without an organization is one of the same organization. */
+/** Returns the path of a successor. Without an organization, the successor belongs to the same organization. */
 function successorPath(successor: string, { type, organization }: PageAddress): string {
   const { orgSlug, name, version } = splitAddress(successor);
   return definitionPath({ type, organization: orgSlug ?? organization, name, version });

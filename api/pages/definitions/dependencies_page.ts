@@ -1,4 +1,4 @@
-/** …/dependencies and …/dependents: what a definition needs to run, as a graph and as a list, and what needs it. */
+/** …/dependencies and …/dependents: a definition's dependencies as a graph and a list, and the definitions that depend on it. */
 import { getDependencies, getDependents } from "../../definitions/dependencies.ts";
 import { definitionPath, type LinkedDefinition } from "../addresses.ts";
 import type { ResponseOf } from "../api_client.ts";
@@ -9,12 +9,12 @@ import { frameTab, loadDefinition } from "./definition_frame.ts";
 import { type GraphBox, type GraphLayout, layoutGraph } from "./dependency_graph.ts";
 import { apiParams, type PageAddress } from "./page_address.ts";
 
-/** Further rows are in the API's response only. */
+/** The maximum number of rows on a page. The API's response contains the rest. */
 const MAX_ROWS = 300;
 
 type DependenciesJson = ResponseOf<typeof getDependencies>["data"];
 
-/** Shows the whole tree, as far as the visitor can see it. */
+/** Shows the dependency tree, limited to the definitions that the visitor can see. */
 export async function showDependencies(page: Page, address: PageAddress): Promise<PageResult> {
   const [definition, { data }] = await Promise.all([
     loadDefinition(page, address),
@@ -56,7 +56,7 @@ function renderUnresolved(unresolved: DependenciesJson["unresolved"]): Content {
 <p>References that resolve to nothing you can see.</p><ul>${items}</ul>${hidden > 0 && html`<p class="quiet">and ${hidden} more</p>`}</section>`;
 }
 
-/** Shows the versions that depend directly on this one or, without a version, on any version of it. */
+/** Shows the direct dependents of a version or, if the address has no version, of all versions. */
 export async function showDependents(page: Page, address: PageAddress): Promise<PageResult> {
   const [definition, { data }] = await Promise.all([
     loadDefinition(page, address),
@@ -75,19 +75,19 @@ ${totalCount > rows.length && html`<p class="quiet">The first ${rows.length}. <a
 
 const COLUMNS = ["Definition", "Type", "Version", "Named in"];
 
-/** Renders the definition at the other end of a dependency. `last` is the last cell. */
+/** Renders the row of a dependency or dependent. `last` is the content of the last cell. */
 function renderRow(node: LinkedDefinition & { context: string }, last: Content): Content[] {
   const { type, organization, name, version, context } = node;
   const link = html`<a href="${definitionPath(node)}">@${organization}/${name}</a>`;
   return [link, badge(type, `kind ${type}`), version, context, last];
 }
 
-/** In pixels at a font size of 16 pixels. The graph scales with the font size of the page. */
+/** Sizes in pixels at a font size of 16 pixels. The graph scales with the font size of the page. */
 const BOX = { width: 230, height: 42, columnGap: 36, rowGap: 12, margin: 8 } as const;
 const MAX_TITLE = 26;
 const MAX_NOTE = 38;
 
-/** Draws the graph. The list below it has the same content, so assistive technology skips the picture's lines but not its links. */
+/** Draws the graph. Assistive technology skips the edges but not the links, because the list below has the same content. */
 export function drawGraph({ boxes, columns, rows }: GraphLayout): Html {
   const width = columns * (BOX.width + BOX.columnGap) - BOX.columnGap + 2 * BOX.margin;
   const height = rows * (BOX.height + BOX.rowGap) - BOX.rowGap + 2 * BOX.margin;

@@ -1,34 +1,34 @@
-/** The layout of a dependency tree: boxes in columns from left to right, each level in one. */
+/** Lays out a dependency tree from left to right, with one column of boxes per level. */
 import type { DependencyTree } from "../../definitions/dependencies/graph.ts";
 
-/** More boxes than this would be no picture. The nearest ones are drawn. */
+/** The maximum number of boxes. A larger graph is unreadable, so only the nearest boxes are drawn. */
 const MAX_BOXES = 250;
 
 export interface GraphBox {
   node: DependencyTree;
-  /** 0 for the root. */
+  /** The column; 0 for the root. */
   column: number;
-  /** From the top, in rows; between two of them for a box beside several others. */
+  /** The row from the top. A box beside several others may be between two rows. */
   row: number;
-  /** Null for the root. */
+  /** The parent box; null for the root. */
   parent: GraphBox | null;
-  /** How many of its dependencies are not drawn. */
+  /** The number of dependencies that are not drawn. */
   hidden: number;
-  /** True if another box has the same version, and its dependencies. */
+  /** Whether another box shows the same version and its dependencies. */
   isRepeated: boolean;
 }
 
 export interface GraphLayout {
-  /** Level by level. */
+  /** The boxes, ordered by level. */
   boxes: GraphBox[];
   columns: number;
   rows: number;
 }
 
 /**
- * Places the tree as the API returns it. What many definitions need has a box beside each of them, and its own
- * dependencies beside the first. A tree needs no search for a good order, as general graphs do: 250 boxes take less
- * than a millisecond.
+ * Lays out the tree that the API returns. A definition with several dependents has a box beside each of them, but its own
+ * dependencies only beside the first. Unlike a general graph, a tree needs no search for a good order: 250 boxes take less than
+ * a millisecond.
  */
 export function layoutGraph(root: DependencyTree, maxBoxes = MAX_BOXES): GraphLayout {
   const boxes = pickBoxes(root, maxBoxes);
@@ -37,11 +37,11 @@ export function layoutGraph(root: DependencyTree, maxBoxes = MAX_BOXES): GraphLa
   return { boxes, columns, rows };
 }
 
-/** Chooses the boxes level by level, so that the most distant ones are left out. */
+/** Chooses boxes level by level. The most distant ones are omitted. */
 function pickBoxes(root: DependencyTree, maxBoxes: number): GraphBox[] {
   const boxes = [newBox(root, null)];
   const opened = new Set<string>();
-  // Boxes are added while they are walked: each level after the one above it.
+  // The loop appends each level to the array that it iterates over.
   for (const box of boxes) {
     const { id, dependencies } = box.node;
     box.isRepeated = opened.has(id) && dependencies.length > 0;
@@ -59,14 +59,11 @@ function newBox(node: DependencyTree, parent: GraphBox | null): GraphBox {
   return { node, parent, column, row: 0, hidden: 0, isRepeated: false };
 }
 
-/**
- * Gives every box without children a row of its own, and the others the middle of their children. Returns the number of
- * rows.
- */
+/** Gives each box without children a row of its own, and centers each parent beside its children. Returns the number of rows. */
 function placeRows(boxes: readonly GraphBox[]): number {
   const children = Map.groupBy(boxes, ({ parent }) => parent);
   let rows = 0;
-  // The tree is at most 50 levels deep.
+  // Recursion is safe, because the tree is at most 50 levels deep.
   const place = (box: GraphBox): number => {
     const below = (children.get(box) ?? []).map(place);
     box.row = below.length === 0 ? rows++ : ((below[0] ?? 0) + (below.at(-1) ?? 0)) / 2;

@@ -1,10 +1,10 @@
-/** A unified diff in color. */
+/** Renders a unified diff in color. */
 import { type Html, html } from "../html.ts";
 
-/** Size limit of the markup: half of a page's limit. Further lines are in the patch only. */
+/** The maximum size of the markup, half of a page's limit. Only the patch contains the remaining lines. */
 const MAX_BYTES = 100_000;
 
-/** Classes by the first character of a line. */
+/** CSS classes by the first character of a line. */
 const CLASSES: Readonly<Record<string, string>> = {
   "+": "added",
   "-": "removed",
@@ -12,7 +12,7 @@ const CLASSES: Readonly<Record<string, string>> = {
   "\\": "remark",
 };
 
-/** Renders the hunks of a patch, without the names of its files. `hidden` counts the lines that are not shown. */
+/** Renders the hunks of a patch without its file names. `hidden` is the number of lines that are not shown. */
 export function renderDiff(patch: string): { markup: Html; hidden: number } {
   const lines = patch.replace(/\n$/, "").split("\n");
   const first = lines.findIndex((line) => line.startsWith("@@"));
@@ -28,7 +28,7 @@ export function renderDiff(patch: string): { markup: Html; hidden: number } {
   return { markup: html`${shown}`, hidden: hunks.length - shown.length };
 }
 
-/** Signs stay in the text: color alone says nothing to many readers, and copied lines keep them. */
+/** Renders a line with its sign. Many readers cannot tell the colors apart, and copied lines need the sign. */
 function renderLine(line: string): Html {
   const name = CLASSES[line.charAt(0)] ?? "same";
   return html`<span class="diff-${name}">${line}

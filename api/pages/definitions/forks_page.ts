@@ -1,4 +1,4 @@
-/** …/forks: the source of a definition, and its forks. */
+/** …/forks: the source and the forks of a definition. */
 import type { NamedVersion } from "../../../sql/definitions/fields.ts";
 import { getLineage, listForks } from "../../definitions/forks/forks.ts";
 import { definitionPath, type LinkedDefinition } from "../addresses.ts";
@@ -30,7 +30,7 @@ ${renderForks(forks.data, slugs)}`,
   });
 }
 
-/** The API names organizations of forks by id only. None is ever removed from the database. */
+/** Adds the organization's slug, because the API returns only its id. Organizations are never removed from the database. */
 function locate(version: NamedVersion, slugs: Slugs): LinkedDefinition {
   return { ...version, organization: slugs.get(version.orgId) ?? "" };
 }

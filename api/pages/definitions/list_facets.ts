@@ -1,25 +1,25 @@
-/** Search and filters of the list of definitions: links, and a form for text input. */
+/** Renders the search and filters of the definition list as links, with a form for text input. */
 import { DEFINITION_DOMAINS, DEFINITION_STATUSES, DEFINITION_TYPES } from "../../../shared/vocabulary.ts";
 import { changed, withQuery } from "../addresses.ts";
 import { type FormProblems, fieldError, formField, inputField, renderOptions } from "../forms.ts";
 import { type Content, type Html, html } from "../html.ts";
 import type { Page } from "../page.ts";
 
-/** Parameters that the form has controls for; it keeps the others as hidden fields. */
+/** Parameters with a control in the form. The form keeps the other parameters as hidden fields. */
 export const TYPED_FIELDS: readonly string[] = ["search", "tag", "sortBy"];
 
 /** Archived definitions are never listed. */
 const STATUSES = DEFINITION_STATUSES.filter((status) => status !== "archived");
 
-/** The order without `sortBy`: the best match of a search, else the newest. */
+/** The order besides the default, which is the best match for a search and the newest definition otherwise. */
 const SORTS: readonly (readonly [value: string, label: string])[] = [
   ["executionCount", "Most executions"],
   ["updatedAt", "Last updated"],
 ];
 
 /**
- * Renders the column beside the results. Members can filter by status and by their organizations. What the API refused stays in
- * its field, and no link repeats it.
+ * Renders the filter column. Members can filter by status and by their organizations. A rejected value stays in its field, but
+ * links omit it.
  */
 export function renderFacets(
   { url, session }: Pick<Page, "url" | "session">,
@@ -74,7 +74,7 @@ function same(word: string): Choice {
   return [word, word];
 }
 
-/** What links and the address have chosen stays when the form is sent. The first tag has a control, further ones do not. */
+/** Renders hidden fields for filters that have no control in the form. Only the first tag has a control. */
 function keptFields({ searchParams }: URL): Html[] {
   const isTyped = (name: string, value: string) =>
     TYPED_FIELDS.includes(name) && value === searchParams.get(name);
@@ -86,7 +86,7 @@ function keptFields({ searchParams }: URL): Html[] {
   );
 }
 
-/** Fields of the search form that stand among the filters. */
+/** Renders the fields of the search form that are among the filters. */
 function renderTyped({ searchParams }: URL, problems: FormProblems | null): Html {
   const isSearch = (searchParams.get("search") ?? "") !== "";
   const sorts = isSearch
@@ -99,7 +99,7 @@ ${formField({ name: "sortBy", label: "Order", problems }, (own) => html`<select 
 <div><button type="submit" form="filter-form">Apply</button></div>`;
 }
 
-/** One filter: each value is a link, the chosen one removes itself. */
+/** Renders a filter as a list of links. The link of the chosen value removes the filter. */
 function renderFacet(
   url: URL,
   { name, label, problem }: { name: string; label: string; problem: string | undefined },
@@ -115,12 +115,12 @@ function renderFacet(
 <ul>${items}</ul>${fieldError(name, problem)}</details>`;
 }
 
-/** Returns the search and the filters of the address. */
+/** Returns the search and the filters in the address. */
 function listChosen({ searchParams }: URL): Choice[] {
   return [...searchParams].filter(([name, value]) => !["offset", "limit"].includes(name) && value !== "");
 }
 
-/** Each can be removed, even one without a facet of its own, such as someone else's organization. */
+/** Renders links that remove the chosen filters. A filter may have no facet, such as another user's organization. */
 function renderChosen(url: URL, chosen: readonly Choice[]): Content {
   if (chosen.length === 0) return null;
   const items = chosen.map(

@@ -11,10 +11,10 @@ import { renderTags, versionBadge } from "./definition_frame.ts";
 import { renderFacets, TYPED_FIELDS } from "./list_facets.ts";
 import { listedPath, renderDraftLink } from "./listed_version.ts";
 
-/** Items on a page without `limit`. */
+/** The page size without `limit`. */
 const PAGE_SIZE = "25";
 
-/** Shows one page of the list. A query that the API refuses is shown in the form, with its problems and status. */
+/** Shows one page of the list. If the API rejects the query, the form shows the problems, with the API's status. */
 export async function showList(opened: Page): Promise<PageResult> {
   const url = new URL(withQuery("/definitions", knownQuery(opened.url, LIST_QUERY)), opened.url);
   const page = { ...opened, url };
@@ -38,7 +38,7 @@ ${problems === null && renderDraftSearch(page)}
   };
 }
 
-/** A search covers the version that is shown, not the draft next to it. */
+/** Renders a link that searches drafts. A search covers only the listed version, not the draft next to it. */
 function renderDraftSearch({ url, session }: Page): Content {
   const { searchParams } = url;
   if (session === null || !searchParams.get("search")?.trim() || searchParams.get("status")) return null;
@@ -75,7 +75,7 @@ ${
 ${pager({ offset, limit, total, shown }, (to) => withQuery("/definitions", changed(url.searchParams, { offset: to })))}`;
 }
 
-/** If there is no search or filter, no definition exists yet. */
+/** Renders the text for an empty list. Without a search or filter, there are no definitions yet. */
 function renderEmpty({ url, session }: Page): Html {
   if (url.search !== "")
     return emptyState(html`Nothing matches. <a href="/definitions">Show all definitions</a>`);

@@ -1,4 +1,4 @@
-/** The texts of a definition: its Markdown, with what readers need to know before using it, and its YAML. */
+/** The pages with a definition's texts: its Markdown, with facts that readers need before using it, and its YAML. */
 import { ApiError } from "../../../shared/errors.ts";
 import { getUser } from "../../accounts/users.ts";
 import { readerWork } from "../../definitions/document.ts";
@@ -23,9 +23,9 @@ import { NOTICES } from "./edit/action_page.ts";
 import { apiParams, type PageAddress } from "./page_address.ts";
 import { renderSide, type SideData } from "./side_column.ts";
 
-/** How many versions the column beside the text names. */
+/** The number of versions in the column beside the text. */
 const SHOWN_VERSIONS = 5;
-/** 30 days, in minutes. */
+/** The period of the execution statistics: 30 days, in minutes. */
 const WINDOW = 43_200;
 
 /** Shows the Markdown of a definition and a column of facts. */
@@ -81,7 +81,7 @@ async function loadSide(page: Page, address: PageAddress) {
       query: { window: WINDOW, include: "byTime", timeBucket: "day" },
     }),
     page.call(listVersions, { params: apiParams(line), query: { limit: SHOWN_VERSIONS } }),
-    // An organization that requires a second factor gets no fork, and hides its own definitions only.
+    // An organization that requires a second factor rejects the call, but it hides only its own definitions.
     org &&
       nullIf(
         ["SECOND_FACTOR_REQUIRED", "ORG_ACCESS_DENIED"],
@@ -96,13 +96,13 @@ async function loadSide(page: Page, address: PageAddress) {
   };
 }
 
-/** Returns the name of the version's author; null if the account is gone. */
+/** Returns the name of the version's author; null if the account no longer exists. */
 async function loadPublisher(page: Page, { authorId }: ShownDefinition): Promise<string | null> {
   const user = await nullIf(["NOT_FOUND"], page.call(getUser, { params: { id: authorId } }));
   return user && (user.data.name ?? user.data.username);
 }
 
-/** A model that the catalog does not know is shown by its alias, which may be any text. */
+/** Returns the model of an alias; null if the catalog does not contain the alias, which may be any text. */
 async function loadModel(page: Page, alias: string): Promise<SideData["model"]> {
   const called = page.call(resolveModelAlias, { params: { alias } });
   return (await nullIf(["NOT_FOUND", "VALIDATION_ERROR"], called))?.data.model ?? null;
@@ -123,7 +123,7 @@ async function renderPrompt({ deps, request }: Page, definition: ShownDefinition
   return html`${markup}${isCut && html`<p class="notice">This is the beginning of a long text. <a href="/api/v1${definitionPath(address)}.md">Download all of it</a></p>`}`;
 }
 
-/** Returns the model in the front matter; null without one. The translator writes each value as one line of JSON. */
+/** Returns the model in the front matter, or null. The translator writes each value as JSON on one line. */
 function readModel(markdown: string): string | null {
   const end = markdown.startsWith("---\n") ? markdown.indexOf("\n---\n") : -1;
   const [, json] = /^model: (".*")$/m.exec(markdown.slice(0, Math.max(0, end))) ?? [];
@@ -140,7 +140,7 @@ const FOLDERS: Readonly<Record<string, string>> = {
   command: ".claude/commands/",
 };
 
-/** Returns the command that installs the Markdown of an address: the latest version unless the address has one. */
+/** Returns the command that installs a definition's Markdown. Without a version in the address, installs the latest version. */
 function installCommand(definition: ShownDefinition, { publicUrl }: PageDeps["config"]): string {
   const { address, visibility, status } = definition;
   const isOpen = visibility === "public" && (status === "published" || status === "deprecated");
@@ -164,12 +164,12 @@ function renderInstall(definition: ShownDefinition, config: PageDeps["config"]):
 </section>`;
 }
 
-/** In characters. More would make the page too large; the whole text can be downloaded. */
+/** The maximum number of characters, which limits the size of the page. The whole text can be downloaded. */
 const MAX_LENGTH = 48_000;
 
 /**
- * Renders the beginning of a text; `isCut` is true if the text goes on. Long texts take their turn in the thread for documents;
- * if its queue is full, the text is shown as it is.
+ * Renders the beginning of a text. `isCut` is true if the text is longer. Long texts wait in the queue of the document thread.
+ * If the queue is full, the text is shown unformatted.
  */
 export async function renderText(
   work: Pick<DocumentWork, "render">,
@@ -178,7 +178,7 @@ export async function renderText(
   const text = cut(whole);
   const isCut = text.length < whole.length;
   try {
-    // The renderers escape.
+    // The renderers escape their input.
     const markup = new Html(JSON.parse(await work.render({ format, text })));
     return { markup: format === "yaml" ? inCodeBlock(markup) : markup, isCut };
   } catch (error) {
@@ -191,7 +191,7 @@ function inCodeBlock(markup: Content): Html {
   return html`<pre class="source" tabindex="0"><code>${markup}</code></pre>`;
 }
 
-/** Ends with a whole line, if there is one. */
+/** Truncates a long text, at the end of a line if possible. */
 function cut(text: string): string {
   if (text.length <= MAX_LENGTH) return text;
   const end = text.lastIndexOf("\n", MAX_LENGTH);

@@ -1,4 +1,4 @@
-/** Addresses of pages: `/definitions/{type}/@{organization}/{name}`, with or without `@version`. */
+/** Addresses of definition pages: `/definitions/{type}/@{organization}/{name}`, with or without `@version`. */
 import { ApiError } from "../../../shared/errors.ts";
 import { DEFINITION_TYPES, type DefinitionType } from "../../../shared/vocabulary.ts";
 import { parseAddress } from "../../definitions/address.ts";
@@ -21,7 +21,7 @@ interface DefinitionPageParams {
   name: string;
 }
 
-/** Reads the path parameters. Throws NOT_FOUND for what can be no address: the page is that of any unknown one. */
+/** Parses the path parameters. Throws NOT_FOUND for an invalid address, as for any unknown page. */
 function parsePageAddress(params: DefinitionPageParams): PageAddress {
   const type = requireType(params.type);
   try {
@@ -33,22 +33,22 @@ function parsePageAddress(params: DefinitionPageParams): PageAddress {
   throw notFound("route");
 }
 
-/** Returns the view of a page about one definition, of anyone. */
+/** Returns a page's view that parses the address of the definition. */
 export function about<P extends Page>(view: (page: P, address: PageAddress) => Promise<PageResult>) {
   return (page: P, params: DefinitionPageParams) => view(page, parsePageAddress(params));
 }
 
-/** Returns the parameters by which the API's operations name a definition. */
+/** Returns the path parameters that identify a definition in the API. */
 export function apiParams(address: LinkedDefinition): { type: string; name: string } {
   return { type: address.type, name: fullName(address) };
 }
 
-/** Returns `@organization/name`, with `@version` if there is one. */
+/** Returns `@organization/name`, followed by `@version` if there is a version. */
 export function fullName({ organization, name, version = null }: Omit<LinkedDefinition, "type">): string {
   return `@${organization}/${name}${version === null ? "" : `@${version}`}`;
 }
 
-/** Throws NOT_FOUND for another type. */
+/** Returns a definition type. Throws NOT_FOUND for any other text. */
 export function requireType(text: string): DefinitionType {
   const type = DEFINITION_TYPES.find((known) => known === text);
   if (type) return type;

@@ -14,7 +14,7 @@ import { about, requireType } from "./page_address.ts";
 import { showUsage } from "./usage_page.ts";
 import { showVersions } from "./versions_page.ts";
 
-/** The router wants one name per place of a parameter, so `:org` is a name or an id where nothing follows. */
+/** The router allows one parameter name per path segment, so `:org` is a name or an id in the last segment. */
 export const DEFINITION_PAGES: readonly PageRoute[] = [
   ["GET", "/definitions", "all", showList],
   ["GET", "/definitions/:type/:org", "all", redirectToDefinition],
@@ -29,7 +29,7 @@ export const DEFINITION_PAGES: readonly PageRoute[] = [
   ["GET", "/definitions/:type/:org/:name/usage", "all", about(showUsage)],
 ];
 
-/** Redirects to what the name or id means for the visitor. Throws NOT_FOUND. */
+/** Redirects to the definition that the visitor's name or id identifies. Throws NOT_FOUND. */
 async function redirectToDefinition(page: Page, options: { type: string; org: string }): Promise<Response> {
   const type = requireType(options.type);
   const namesVersion = checkName({ type, name: options.org });
@@ -42,7 +42,7 @@ async function redirectToDefinition(page: Page, options: { type: string; org: st
   return seeOther(definitionPath({ type, organization, name, version: namesVersion ? version : null }));
 }
 
-/** Whether it is an id, or a name with a version. Throws NOT_FOUND for what can be neither. */
+/** Returns whether the text is an id or a name with a version. Throws NOT_FOUND for other invalid text. */
 function checkName(options: Parameters<typeof parseReadAddress>[0]): boolean {
   try {
     const address = parseReadAddress(options);

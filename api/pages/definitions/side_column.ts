@@ -17,13 +17,13 @@ type PricedModel = ResponseOf<typeof resolveModelAlias>["data"]["model"];
 export interface SideData {
   executions: Executions;
   versions: ResponseOf<typeof listVersions>["data"];
-  /** The document's name for its model; null without one. */
+  /** The model alias in the document, or null. */
   alias: string | null;
-  /** Null if the catalog does not know it. */
+  /** The model; null if it is not in the catalog. */
   model: PricedModel | null;
-  /** Name of the version's author; null if unknown. */
+  /** The name of the version's author; null if unknown. */
   publisher: string | null;
-  /** Whether the current organization can fork it. */
+  /** Whether the current organization can fork the definition. */
   forkable: boolean;
   session: PageSession | null;
 }
@@ -75,7 +75,7 @@ ${total > 1 && html`<p><a href="${definitionPath(line, "compare")}">Compare vers
   );
 }
 
-/** Tools and findings are those of the scan at publishing. */
+/** Renders the tools and findings of the scan at publishing. */
 function renderSafety({ riskProfile, publishedAt }: ShownDefinition): Content {
   const scan = (riskProfile as { sync: SafetyScan } | null)?.sync ?? null;
   if (scan === null) {
@@ -93,7 +93,7 @@ function renderSafety({ riskProfile, publishedAt }: ShownDefinition): Content {
   ];
 }
 
-/** More would be longer than the text beside it. */
+/** The maximum number of findings. A longer list would exceed the text beside it. */
 const SHOWN_SIGNALS = 10;
 
 function renderSignals({ signals }: SafetyScan): Html {
@@ -122,7 +122,7 @@ function renderMaintainers(definition: ShownDefinition, { publisher }: SideData)
   );
 }
 
-/** What the page of the editor offers. */
+/** The labels of the link to the edit page. */
 const EDIT_LABELS: Readonly<Record<ShownDefinition["status"], string>> = {
   draft: "Edit or publish",
   published: "New version or deprecate",
@@ -130,7 +130,7 @@ const EDIT_LABELS: Readonly<Record<ShownDefinition["status"], string>> = {
   archived: "New version",
 };
 
-/** The visitor's actions on the definition: fork it, and edit it as a publisher of its organization. */
+/** Renders the visitor's actions: forking the definition and, for publishers of its organization, editing it. */
 function renderManage(
   { address, version, status }: ShownDefinition,
   { session, forkable }: SideData,
@@ -148,7 +148,7 @@ ${forkable && html`<a class="button${!mayEdit && " primary"}" href="${definition
   );
 }
 
-/** Renders the alias, the model it stands for, and what a million tokens of it cost. */
+/** Renders the alias, its model, and the model's prices per million tokens. */
 function renderModel(alias: string, model: PricedModel | null): Html {
   if (model === null) return html`<p><code>${alias}</code></p>`;
   const { name, cost } = model;
@@ -156,18 +156,18 @@ function renderModel(alias: string, model: PricedModel | null): Html {
 <p class="quiet">${cost === null ? "No known price" : describeCost(cost)}</p>`;
 }
 
-/** Says what a million tokens cost: `$2.00 in, $10.00 out per 1M tokens`. */
+/** Returns the prices per million tokens: `$2.00 in, $10.00 out per 1M tokens`. */
 export function describeCost({ input, output }: NonNullable<PricedModel["cost"]>): string {
   const prices = [input, output].map((price) => (price === undefined ? "unknown" : formatPrice(price)));
   return `${prices.join(" in, ")} out per 1M tokens`;
 }
 
-/** In units of the drawing, which is scaled to the width of its place. */
+/** The size of the SVG's view box, which is scaled to the available width. */
 const BARS = { width: 300, height: 48 };
 
 /**
- * Draws a bar per bucket. The highest fills the height, and a bucket with any count is visible. The label says what they
- * count, for screen readers.
+ * Draws one bar per bucket. The highest bar fills the height, and any count above zero is visible. The label tells screen
+ * readers what the bars count.
  */
 export function drawBars(counts: NonNullable<Executions["byTime"]>, label: string): Html {
   const { width, height } = BARS;

@@ -17,7 +17,7 @@ interface Window {
   bucket: "hour" | "day";
 }
 
-/** Windows by the value of the parameter `window`. */
+/** Time windows by the value of the `window` parameter. */
 const WINDOWS: Readonly<Record<string, Window>> = {
   "30d": { label: "Last 30 days", minutes: 43_200, bucket: "day" },
   "7d": { label: "Last 7 days", minutes: 10_080, bucket: "day" },
@@ -25,7 +25,7 @@ const WINDOWS: Readonly<Record<string, Window>> = {
 };
 const DEFAULT_WINDOW = "30d";
 
-/** Shows the executions of all versions in one window. */
+/** Shows the executions of all versions in the chosen window. */
 export async function showUsage(page: Page, address: PageAddress): Promise<PageResult> {
   const given = page.url.searchParams.get("window") ?? "";
   const chosen = Object.hasOwn(WINDOWS, given) ? given : DEFAULT_WINDOW;
@@ -75,12 +75,12 @@ ${renderTable("Versions", versions)}
 </div>`;
 }
 
-/** In UTC, as the API counts. */
+/** Formats the start of a bucket in UTC, the API's time zone. */
 function formatTime(instant: string): string {
   return instant.endsWith("T00:00:00.000Z") ? instant.slice(0, 10) : formatInstant(instant);
 }
 
-/** More would be no overview; sources are free text. */
+/** The maximum number of rows. Sources are free text, so there may be many. */
 const MAX_ROWS = 100;
 
 function renderTable(title: string, counts: readonly Bar[]): Html {

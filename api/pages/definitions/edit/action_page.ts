@@ -1,4 +1,4 @@
-/** Pages that say what an action will do before it is done: one form with one button. */
+/** Pages that explain an action before the user confirms it. Each page has one form with one button. */
 import type { Definition } from "../../../../sql/definitions/fields.ts";
 import { definitionPath } from "../../addresses.ts";
 import { onceField, problemSummary, tokenField } from "../../forms.ts";
@@ -10,14 +10,14 @@ import type { PageSession } from "../../page_session.ts";
 import { fullName, type PageAddress } from "../page_address.ts";
 
 interface ActionForm extends Pick<PageContent, "head" | "status"> {
-  /** Also the title of the page: `Archive reviewer 1.0.0`. */
+  /** The page's title and heading, such as `Archive reviewer 1.0.0`. */
   title: string;
   target: PageAddress;
-  /** What the action does, and its consequences. */
+  /** A description of the action and its consequences. */
   effects: Content;
-  /** Fields of the form, if it has any. */
+  /** The form's fields, if any. */
   fields?: Content;
-  /** Label of the button; left out if the action is not possible now, which `effects` explains. */
+  /** The button's label. Omitted if the action is not possible now; `effects` explains why. */
   button?: string | null;
 }
 
@@ -45,7 +45,7 @@ function renderForm(session: PageSession, { target, effects, fields, button = nu
 </form>`;
 }
 
-/** Renders links back to the definition. */
+/** Renders links to the list of definitions and to the definition. */
 export function renderBreadcrumb(target: PageAddress): Html {
   return html`<nav class="crumbs" aria-label="Breadcrumb"><a href="/definitions">Definitions</a> /
 <a href="${definitionPath(target)}">${target.type} ${fullName(target)}</a></nav>
@@ -56,12 +56,12 @@ export function effectList(effects: readonly Content[]): Html {
   return html`<ul>${effects.map((effect) => effect && html`<li>${effect}</li>`)}</ul>`;
 }
 
-/** Renders the status of a version in a sentence, for an action that it does not allow. */
+/** Explains that the status of a version does not allow an action. `possible` is the rule. */
 export function notPossible({ name, version, status }: Definition, possible: string): Html {
   return html`<p>${name} ${version} is ${status}. ${possible}</p>`;
 }
 
-/** Texts of the notices after forms about definitions, by name. */
+/** Texts of the notices after definition forms, by name. */
 export const NOTICES: Readonly<Record<string, string>> = {
   saved: "The draft is saved.",
   published: "Published. This version can no longer change.",

@@ -1,4 +1,4 @@
-/** What a check of a document has found: errors, warnings, the version, dependents that would break. */
+/** Renders the report on a document: errors, warnings, the required version, and dependents that would break. */
 import semver from "semver";
 import type { ErrorCode } from "../../../../shared/errors.ts";
 import type { Report } from "../../../definitions/batch/schemas.ts";
@@ -8,17 +8,17 @@ import { countOf } from "../../parts.ts";
 import { fullName } from "../page_address.ts";
 import { renderProblems } from "./document_problems.ts";
 
-/** Problems of the draft itself: a check tries to add it once more. */
+/** Errors that a check reports about the stored draft itself, because the check tries to create the draft again. */
 export const OWN_DRAFT_CODES: readonly ErrorCode[] = ["VERSION_EXISTS", "QUOTA_EXCEEDED"];
 
-/** Returns a report without the problems that are due to the draft `own` being stored already. */
+/** Returns a report without the errors that exist only because the draft `own` is already stored. */
 export function withoutOwnDraft(report: Report, own: string | null): Report {
   if (own === null || report.version.given !== own) return report;
   const errors = report.errors.filter(({ code }) => !OWN_DRAFT_CODES.includes(code));
   return { ...report, errors, valid: errors.length === 0 };
 }
 
-/** Renders a report; `own` is the version of the draft being edited, null for a new one. */
+/** Renders a report. `own` is the version of the edited draft; null for a new one. */
 export function renderReport(report: Report, { yaml, own }: { yaml: string; own: string | null }): Html {
   const { valid, errors } = report;
   return html`<section class="card stack" id="result" aria-labelledby="result-title">
@@ -48,7 +48,7 @@ export function renderFindings(
   ];
 }
 
-/** Says which version the changes since an earlier one need. The draft that is edited, `own`, does not count as one. */
+/** Renders the version that the changes since an earlier version require. The edited draft, `own`, is not an earlier one. */
 function renderVersion({ version, diff }: Report, own: string | null): Content {
   const { given, exists, nextAvailable } = version;
   if (given === null) return null;
@@ -88,7 +88,7 @@ function renderBreaks({ breaks, version, diff }: Report): Content {
   </ul>`;
 }
 
-/** Renders an item of a list: a version that refers to another one, and the range that it accepts. */
+/** Renders a list item: a dependent version and the range that it requires. */
 export function renderDependent(dependent: LinkedDefinition & { range: string }): Html {
   return html`
     <li><a href="${definitionPath(dependent)}">${dependent.type} ${fullName(dependent)}</a> requires <code>${dependent.range}</code></li>`;

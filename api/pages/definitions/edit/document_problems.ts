@@ -1,4 +1,4 @@
-/** Problems of a YAML text: each says where, leads there, and quotes the lines around it. */
+/** Renders the problems in a YAML text. Each problem has a link to its line and quotes the surrounding lines. */
 import { shorten } from "../../../../shared/characters.ts";
 import { OTHER_ORG_ADVICE } from "../../../../shared/error_texts.ts";
 import type { DocumentError } from "../../../definitions/batch/schemas.ts";
@@ -8,14 +8,14 @@ import { type Content, type Html, html } from "../../html.ts";
 /** An error or a warning. */
 export type DocumentProblem = Pick<DocumentError, "message" | "path" | "line" | "column">;
 
-/** Id of the text area, where the links of problems lead. */
+/** The id of the text area, to which the problems link. */
 const YAML_FIELD_ID = "field-yaml";
 
 const LINES_AROUND = 2;
-/** Longer lines are cut: a document can be one line. */
+/** Longer lines are truncated, because a whole document can be one line. */
 const MAX_LINE_LENGTH = 160;
 
-/** Renders problems as a list. Without JavaScript, links lead to the text area; with it, to the line in it. */
+/** Renders problems as a list. Links lead to the line in the text area or, without JavaScript, to the text area. */
 export function renderProblems(problems: readonly DocumentProblem[], yaml: string): Html {
   const lines = yaml.split("\n");
   return html`<ol class="stack">${problems.map(

@@ -1,4 +1,4 @@
-/** The calls of the API behind the edit form. */
+/** The API calls of the edit form. */
 import { isDeepStrictEqual } from "node:util";
 import { ApiError } from "../../../../shared/errors.ts";
 import { DEFINITION_TYPES } from "../../../../shared/vocabulary.ts";
@@ -31,7 +31,7 @@ export function readEditFields({ form }: Pick<SignedInPage, "form">): EditFields
   };
 }
 
-/** Redirects after a save: to the form again, or to the page that says what publishing will do. */
+/** Redirects after a save, either to the form or to the page that publishes the draft. */
 export function seeSaved({ form }: Pick<SignedInPage, "form">, saved: VersionPageAddress): Response {
   const next = form.get("action") === "publish" ? "publish" : "edit";
   return seeOtherWith(definitionPath(saved, next), "saved");
@@ -39,14 +39,14 @@ export function seeSaved({ form }: Pick<SignedInPage, "form">, saved: VersionPag
 
 interface CheckRequest {
   organization: string;
-  /** Null accepts any name. */
+  /** The required name. Null accepts any name. */
   name: string | null;
   fields: Pick<EditFields, "type" | "yaml" | "visibility">;
-  /** The version of the draft that is edited. */
+  /** The version of the edited draft; null for a new one. */
   own: string | null;
 }
 
-/** Asks the API what creating and publishing the document would return. */
+/** Checks a document as if it were created and published. Returns the API's report. */
 export async function checkDocument(page: SignedInPage, options: CheckRequest): Promise<Report> {
   const { organization, name, fields, own } = options;
   const { type, yaml, visibility } = fields;
@@ -57,7 +57,7 @@ export async function checkDocument(page: SignedInPage, options: CheckRequest): 
   return withoutOwnDraft(data, own);
 }
 
-/** Adds a draft under the name in its document; returns its address. */
+/** Creates a draft under the name in its document. Returns the draft's address. */
 export async function createNewDraft(
   page: SignedInPage,
   { organization, fields }: { organization: string; fields: EditFields },
@@ -69,19 +69,19 @@ export async function createNewDraft(
     idempotencyKey: idempotencyKeyOf(page.form),
   });
   const [stored] = data.definitions;
-  // Without an id, it would be the report of a check.
+  // A batch that only checks returns entries without an id.
   if (!stored || !("id" in stored)) throw new Error(`Cannot find the ${type} that a batch has stored`);
   return { type: stored.type, organization, name: stored.name, version: stored.version };
 }
 
 interface Save {
   target: VersionPageAddress;
-  /** The version that the form began with, as it is stored. */
+  /** The stored version that the form started from. */
   base: Definition;
   fields: EditFields;
 }
 
-/** Adds a version to a definition, with all of the version before that is not in its document; returns its address. */
+/** Adds a version to a definition. Copies data outside the document from the base version. Returns the new version's address. */
 export async function createNextDraft(
   page: SignedInPage,
   { target, base, fields }: Save,
@@ -97,7 +97,7 @@ export async function createNextDraft(
   const { subdomain, tags, updatedAt: expectedUpdatedAt } = data;
   if (columns && !isDeepStrictEqual(columns, { subdomain: subdomain ?? "", tags })) {
     const input = { params: apiParams(made), body: { ...columns, expectedUpdatedAt } };
-    // If the form is sent twice, the other request has set them, and someone may have changed them since.
+    // If the form was sent twice, the other request has set these columns. Someone may have changed them since.
     await nullIf(["EDIT_CONFLICT"], page.call(updateDefinition, input));
   }
   return made;
@@ -109,20 +109,20 @@ export async function saveDraft(
   { target, base, fields }: Save,
 ): Promise<VersionPageAddress> {
   const { yaml, visibility, changeSummary, savedSummary, expectedUpdatedAt } = fields;
-  // Fields that were not filled in keep their stored values.
+  // An unchanged summary is omitted, so the stored summary is kept.
   const summary = changeSummary === savedSummary ? {} : { changeSummary };
   const body = { yaml, visibility, expectedUpdatedAt, ...summary, ...(await columnsOf(page, base, yaml)) };
   try {
     await page.call(updateDefinition, { params: apiParams(target), body });
   } catch (error) {
-    // The form was sent twice: the draft has changed because the other request has saved the same.
+    // If the form was sent twice, the other request has changed the draft and saved the same values.
     const isConflict = error instanceof ApiError && error.code === "EDIT_CONFLICT";
     if (!isConflict || !(await isSaved(page, target, { yaml, visibility, ...summary }))) throw error;
   }
   return target;
 }
 
-/** Returns true if a draft has these values. */
+/** Returns whether a draft has these values. */
 async function isSaved(
   page: SignedInPage,
   target: VersionPageAddress,
@@ -133,7 +133,7 @@ async function isSaved(
   return sent.changeSummary === undefined || sent.changeSummary === (await loadSummary(page, target));
 }
 
-/** Returns the summary of a version's changes; an empty text without one. */
+/** Returns a version's change summary, or an empty string. */
 export async function loadSummary(page: SignedInPage, target: VersionPageAddress): Promise<string> {
   const params = apiParams({ ...target, version: null });
   for (let offset = 0; ; offset += 100) {
@@ -144,8 +144,8 @@ export async function loadSummary(page: SignedInPage, target: VersionPageAddress
 }
 
 /**
- * The API keeps subdomain and tags of a workflow beside its document, and changes them only if a PUT names them. Returns
- * those of the version before, except where the document now says something else; null for other types.
+ * Returns the subdomain and tags to save for a workflow; null for other types. The API stores them outside the document and
+ * changes them only if a PUT includes them. Each value is the previous one unless the edited document changes it.
  */
 async function columnsOf({ deps, request }: SignedInPage, base: Definition, yaml: string) {
   if (base.type !== "workflow") return null;

@@ -1,4 +1,4 @@
-/** The form in which publishers write a document: a new definition, a draft, or the next version. */
+/** The form in which publishers edit a document: a new definition, a draft, or the next version. */
 import {
   DEFINITION_TYPES,
   DEFINITION_VISIBILITIES,
@@ -28,36 +28,36 @@ export interface EditFields {
   yaml: string;
   visibility: string;
   changeSummary: string;
-  /** The summary that the form began with. */
+  /** The summary when the form was loaded. */
   savedSummary: string;
-  /** `updatedAt` of the draft that is edited; empty if saving adds a version. */
+  /** The edited draft's `updatedAt`; empty if saving adds a version. */
   expectedUpdatedAt: string;
 }
 
-/** The initial values of the form for a new version: there is no draft yet. */
+/** The form's initial values for a new version, which has no draft yet. */
 export const NO_EDIT = { changeSummary: "", savedSummary: "", expectedUpdatedAt: "" };
 
 type StoredDraft = Pick<Definition, "yaml" | "visibility">;
 
 interface EditForm {
   title: string;
-  /** Above the title. */
+  /** Content above the title. */
   before?: Content;
-  /** What saving does. */
+  /** A description of what saving does. */
   lead: Content;
   fields: EditFields;
-  /** Whether the type can be chosen; else it is fixed. */
+  /** Whether the user can choose the type. */
   choosesType: boolean;
-  /** The version of the draft that is edited; null if saving adds a version. */
+  /** The version of the edited draft; null if saving adds a version. */
   own: string | null;
   report: Report | null;
-  /** The draft as it is stored, if it has changed since the form was loaded. */
+  /** The stored draft, if it has changed since the form was loaded. */
   stored?: StoredDraft | null;
   /** Links to other actions, below the form. */
   after?: Content;
 }
 
-/** Loaded by the page of this form. */
+/** The script for pages with this form. */
 export const EDITOR_HEAD = html`<script type="module" src="/dashboard/assets/yaml_editor.js"></script>`;
 
 export function editPage({ session, problems }: SignedInPage, form: EditForm): PageContent {
@@ -89,7 +89,7 @@ ${after}`,
   };
 }
 
-/** The API's problems: those in the document at their lines, others in one sentence. */
+/** Renders the API's error message and the problems in the document with their lines. */
 function renderSaveProblems(problems: FormProblems, yaml: string): Content {
   const found = documentProblems(problems);
   return html`<div class="problem" role="alert" tabindex="-1" autofocus id="problems"><p>${problems.message}</p></div>
@@ -117,10 +117,10 @@ function renderType(chosen: DefinitionType, problems: FormProblems | null): Html
   return selectField({ name: "type", label: "Type", problems }, types, chosen);
 }
 
-/** The text area of a document, after the offer of a text that was not saved. */
+/** Renders the text area of a document below the offer to restore unsaved text. */
 export function yamlField(field: Pick<Field, "hint" | "problems">, yaml: string): Html {
-  // Without autocomplete="off", browsers would restore a text beside a newer `expectedUpdatedAt`, and saving it would undo
-  // the changes of others.
+  // Without autocomplete="off", browsers would restore old text next to a newer `expectedUpdatedAt`. Saving it would undo other
+  // users' changes.
   const area = textField(
     { name: "yaml", label: "YAML", ...field },
     html`class="code" rows="24" wrap="off" spellcheck="false" autocapitalize="off" autocomplete="off" required`,
@@ -135,7 +135,7 @@ const VISIBILITY_TEXTS: Readonly<Record<string, string>> = {
   public: "public: everyone, and listed",
 };
 
-/** Renders the choice of who can see a version. */
+/** Renders the select field for a version's visibility. */
 export function renderVisibility(chosen: string, problems: FormProblems | null): Html {
   const options = DEFINITION_VISIBILITIES.map((word) => [word, VISIBILITY_TEXTS[word]] as const);
   return selectField({ name: "visibility", label: "Visibility once published", problems }, options, chosen);

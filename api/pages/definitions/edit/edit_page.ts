@@ -1,4 +1,4 @@
-/** …/edit: the document of a draft, or of the next version of what is published. */
+/** …/edit: edits a draft, or the next version of a published definition. */
 import { allowedTransitions, allowsOperation } from "../../../../shared/definitions/lifecycle.ts";
 import type { Definition } from "../../../../sql/definitions/fields.ts";
 import type { Report } from "../../../definitions/batch/schemas.ts";
@@ -21,7 +21,7 @@ import {
 import { type EditFields, editPage, NO_EDIT } from "./edit_form.ts";
 import { withVersion } from "./templates.ts";
 
-/** Shows the form. Without a version in the address, leads to that of the highest version. */
+/** Shows the form. If the address has no version, redirects to the highest version. */
 export async function showEdit(page: SignedInPage, address: PageAddress): Promise<PageResult> {
   const { version, ...line } = address;
   if (version === null) {
@@ -35,7 +35,7 @@ export async function showEdit(page: SignedInPage, address: PageAddress): Promis
   return renderEdit(page, { target, definition, fields });
 }
 
-/** Checks the document, or saves it: as this draft, or as a new version. Saving may lead on to publishing. */
+/** Checks the document, saves this draft, or adds a version. After a save, the user may continue with publishing. */
 export async function submitEdit(page: SignedInPage, address: PageAddress): Promise<PageResult> {
   const definition = await loadDefinition(page, address, { withTexts: true });
   const target = { ...address, version: definition.version };
@@ -51,13 +51,13 @@ export async function submitEdit(page: SignedInPage, address: PageAddress): Prom
   return seeSaved(page, await write(page, { target, base: definition, fields }));
 }
 
-/** The user's input. If someone has published the draft in the meantime, the form now adds a version instead. */
+/** Returns the user's input. If the draft has been published in the meantime, saving adds a version instead. */
 function typedFields(page: SignedInPage, { type, status }: Definition): EditFields {
   const sent = { ...readEditFields(page), type };
   return status === "draft" ? sent : { ...sent, expectedUpdatedAt: "" };
 }
 
-/** The draft that saving changes; null if it adds a version. */
+/** Returns the version of the draft that saving changes; null if saving adds a version. */
 function editedVersion({ version }: VersionPageAddress, { expectedUpdatedAt }: EditFields): string | null {
   return expectedUpdatedAt === "" ? null : version;
 }
@@ -81,7 +81,7 @@ async function startFields(
 
 interface EditPage {
   target: VersionPageAddress;
-  /** As it is stored. */
+  /** The stored definition. */
   definition: Definition;
   fields: EditFields;
   report?: Report;
@@ -95,7 +95,7 @@ function renderEdit(page: SignedInPage, options: EditPage): PageResult {
     title: own === null ? `New version of ${definition.name}` : `Edit ${definition.name} ${own}`,
     before: html`${renderBreadcrumb(target)}${renderNotice(page.notice, NOTICES)}`,
     lead: own === null ? leadOfNext(definition) : leadOfDraft(definition),
-    // The user has seen the stored text, so the next save may replace it.
+    // The page shows the stored text, so the next save may replace it.
     fields: isConflict ? { ...fields, expectedUpdatedAt: definition.updatedAt } : fields,
     choosesType: false,
     own,
@@ -114,7 +114,7 @@ function leadOfNext({ namespace, version, status }: Definition): Content {
   YAML. The form starts with the next free patch version; choose a minor or major one if the changes need it.`;
 }
 
-/** Links to a publisher's other actions on a version, each to a page that says what it will do. */
+/** Renders links to a publisher's other actions on a version. Each link opens a page that explains the action. */
 function renderAfter(target: VersionPageAddress, { status, runtimeMd }: Definition): Content {
   const moves = allowedTransitions(status);
   const actions = [

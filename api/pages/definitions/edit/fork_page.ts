@@ -1,4 +1,4 @@
-/** …/fork: a copy of a definition in the visitor's current organization. */
+/** …/fork: copies a definition to the visitor's current organization. */
 import type { ForkDenial } from "../../../../shared/vocabulary.ts";
 import { forkDefinition } from "../../../definitions/forks/fork.ts";
 import { getForkable } from "../../../definitions/forks/forks.ts";
@@ -34,7 +34,7 @@ export async function showFork(page: SignedInPage, target: PageAddress): Promise
       "References to definitions of the source's organization keep pointing there.",
       "The fork names its source. Later changes of the source do not reach it.",
     ]),
-    // In its own organization, the name of the source is taken.
+    // In the source's own organization, its name is already taken.
     fields: renderFields(page, target.organization === org.slug ? "" : definition.name),
     button: `Fork into ${org.name}`,
   });

@@ -1,4 +1,4 @@
-/** /definitions/new: a new definition. */
+/** /definitions/new: creates a definition. */
 import { ApiError } from "../../../../shared/errors.ts";
 import { mayWriteDefinitions } from "../../../../shared/policy.ts";
 import { DEFINITION_TYPES } from "../../../../shared/vocabulary.ts";
@@ -16,7 +16,7 @@ import { checkDocument, createNewDraft, readEditFields, seeSaved } from "./edit_
 import { type EditFields, editPage, NO_EDIT } from "./edit_form.ts";
 import { templateOf } from "./templates.ts";
 
-/** Shows a form with a small document to start from. */
+/** Shows a form with a template document. */
 export function showNew(page: SignedInPage): PageResult {
   const type = DEFINITION_TYPES.find((word) => word === page.url.searchParams.get("type")) ?? "agent";
   const start = { ...NO_EDIT, type, yaml: templateOf(type), visibility: "private" };
@@ -32,9 +32,9 @@ export async function submitNew(page: SignedInPage): Promise<PageResult> {
   const report = await checkDocument(page, { organization, name: null, fields, own: null });
   const isCheck = page.form.get("action") === "check";
   if (!isCheck && withoutOwnDraft(report, report.version.given).valid) {
-    // A batch, which saves, takes the type from the document.
+    // Saving uses a batch, which takes the type from the document.
     const saving = createNewDraft(page, { organization, fields });
-    // If the version exists, this form may have been sent twice and have saved it.
+    // If the version exists, an earlier submission of the same form may have created it.
     const saved = await (report.valid ? saving : nullIf(OWN_DRAFT_CODES, saving));
     if (saved) return seeSaved(page, saved);
   }
@@ -47,9 +47,8 @@ export function requireCurrentOrg({ session: { org } }: SignedInPage): PageOrg {
 }
 
 /**
- * Returns the organization of a definition if the visitor may change definitions there. Throws what the API throws for a
- * role that is too low. For an organization of others, it throws the error of an unknown address, before it is known
- * whether the definition exists.
+ * Returns an organization if the visitor may change its definitions. Throws the API's error if the visitor's role is too low.
+ * For an organization of others, throws the error of an unknown address without looking up the definition.
  */
 export function requirePublisher(page: SignedInPage, organization: string): PageOrg {
   const org = findOwnOrg(page, organization);

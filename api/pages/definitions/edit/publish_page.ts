@@ -38,7 +38,7 @@ export async function showPublish(page: SignedInPage, target: VersionPageAddress
   });
 }
 
-/** Publishes the draft as it was shown; shows it again if it has changed since. */
+/** Publishes the draft. If it has changed since it was shown, shows it again. */
 export async function submitPublish(page: SignedInPage, target: VersionPageAddress): Promise<PageResult> {
   const body = { expectedUpdatedAt: page.form.get("expectedUpdatedAt") ?? "" };
   const idempotencyKey = idempotencyKeyOf(page.form);
@@ -52,7 +52,7 @@ const READERS: Readonly<Record<Definition["visibility"], string>> = {
   public: "Everyone can see it, and lists and search show it: its visibility is public.",
 };
 
-/** Returns what differs from the version before; null without one, and without a paid plan. */
+/** Returns the changes since an earlier version; null without such a version or without a paid plan. */
 async function loadPatch(
   page: SignedInPage,
   target: VersionPageAddress,

@@ -9,7 +9,7 @@ import { showPublish, submitPublish } from "./publish_page.ts";
 import { statusAction } from "./status_pages.ts";
 import { showRetranslate, showUpgrade, submitRetranslate, submitUpgrade } from "./translation_pages.ts";
 
-/** A YAML document of 150 KiB has three times as many bytes if each is percent-encoded; longer ones get the API's error. */
+/** Percent-encoding can triple a YAML document of 150 KiB. The limit is higher, so the API's error reports longer documents. */
 const DOCUMENT: PageRouteOptions = { maxFormBytes: 1_048_576 };
 
 export const PUBLISHING_PAGES: readonly PageRoute[] = [
@@ -35,11 +35,11 @@ export const PUBLISHING_PAGES: readonly PageRoute[] = [
   ["FORM", "/definitions/:type/:org/:name/delete", "signedIn", version(statusAction("delete"))],
 ];
 
-/** A view and the view of its form, about a definition. */
+/** The GET view and the POST view of a definition's page. */
 type Views<Address> = readonly [ViewOf<Address>, ViewOf<Address>];
 type ViewOf<Address> = (page: SignedInPage, address: Address) => Promise<PageResult>;
 
-/** A page for publishers of the definition's organization. */
+/** Restricts a page to publishers of the definition's organization. */
 function line([show, submit]: Views<PageAddress>): FormViews<SignedInPage> {
   const forPublishers = (view: ViewOf<PageAddress>) =>
     about<SignedInPage>(async (page, address) => {
@@ -49,7 +49,7 @@ function line([show, submit]: Views<PageAddress>): FormViews<SignedInPage> {
   return [forPublishers(show), forPublishers(submit)];
 }
 
-/** Like `line`, for one version. */
+/** Like `line`, for addresses with a version. */
 function version([show, submit]: Views<VersionPageAddress>): FormViews<SignedInPage> {
   const ofVersion =
     (view: ViewOf<VersionPageAddress>): ViewOf<PageAddress> =>

@@ -1,4 +1,4 @@
-/** …/deprecate, …/archive and …/delete: explain the consequences, and do it. */
+/** …/deprecate, …/archive and …/delete: explain the consequences of an action and perform it. */
 import type { Definition } from "../../../../sql/definitions/fields.ts";
 import { getDependents } from "../../../definitions/dependencies.ts";
 import { archiveDefinition, deleteDefinition, deprecateDefinition } from "../../../definitions/retire.ts";
@@ -19,7 +19,7 @@ interface ActionTexts {
   verb: string;
   /** The status that allows the action. */
   from: Definition["status"];
-  /** The message for a version with another status. */
+  /** The message for a version with any other status. */
   possible: string;
   effects: readonly string[];
 }
@@ -56,7 +56,7 @@ const ACTIONS: Readonly<Record<StatusAction, ActionTexts>> = {
   },
 };
 
-/** Returns what shows an action and does it. */
+/** Returns the views that show an action and perform it. */
 export function statusAction(action: StatusAction) {
   return [
     (page: SignedInPage, target: VersionPageAddress) => showAction(page, target, action),
@@ -101,13 +101,13 @@ async function doAction(
   return seeOtherWith(definitionPath(target), `${action}d`);
 }
 
-/** Further dependents are counted only. */
+/** The maximum number of dependents in the list. Further ones are only counted. */
 const DEPENDENTS_SHOWN = 20;
 
 async function renderDependents(page: SignedInPage, target: VersionPageAddress): Promise<Content> {
   const called = page.call(getDependents, { params: apiParams(target) });
   const found = await nullIf(["SERVICE_UNAVAILABLE", "RATE_LIMITED"], called);
-  // The action works without the list.
+  // The action is possible without the list.
   if (found === null) return html`<p>The dependents could not be listed now.</p>`;
   const { dependents, totalCount: total } = found.data;
   if (total === 0) return html`<p>No definition that you can see requires this version.</p>`;

@@ -1,9 +1,9 @@
-/** Small valid documents to start from, made from the tables of keys. */
+/** Small valid documents as templates, generated from the tables of keys. */
 import { exampleOfKey, type Key } from "../../../../shared/definitions/language/keys.ts";
 import { LANGUAGES } from "../../../../shared/definitions/language/language.ts";
 import type { DefinitionType } from "../../../../shared/vocabulary.ts";
 
-/** The paths of the keys that a document begins with besides the required ones, below its root key. */
+/** The paths of optional keys that a template contains, relative to the root key. */
 const STARTING_KEYS: Readonly<Record<DefinitionType, readonly string[]>> = {
   agent: ["interface.displayName", "interface.domain", "mission.opener"],
   command: ["interface.displayName", "interface.commandType", "interface.domain", "invokes.agent"],
@@ -14,10 +14,10 @@ const STARTING_KEYS: Readonly<Record<DefinitionType, readonly string[]>> = {
   pipeline: ["interface.displayName", "interface.domain", "stages.id", "stages.name", "stages.agents"],
 };
 
-/** Values other than the example of the table. An explorer needs one block only. */
+/** Values that replace the table's examples. An explorer needs only one block. */
 const VALUES: Readonly<Record<string, string>> = { agentType: "explorer" };
 
-/** Returns a document of a type with its required keys and those above. Their values are the examples of the tables. */
+/** Returns a document with a type's required keys and `STARTING_KEYS`. The values are the examples from the tables. */
 export function templateOf(type: DefinitionType): string {
   const paths = STARTING_KEYS[type].map((path) => path.split("."));
   return [`${type}:`, ...writeKeys(LANGUAGES[type], paths, "  "), ""].join("\n");
@@ -37,12 +37,12 @@ function writeKeys({ keys }: Key, paths: readonly (readonly string[])[], indent:
   });
 }
 
-/** Begins the first of these lines with a dash. */
+/** Turns lines into a list entry by starting the first line with a dash. */
 function asEntry([first = "", ...others]: readonly string[], column: number): string[] {
   return [`${first.slice(0, column)}- ${first.slice(column + 2)}`, ...others];
 }
 
-/** Replaces the version of a document by another one, where it is a line of its own; else returns the text unchanged. */
+/** Replaces a document's version if it is on a line of its own. Otherwise, returns the text unchanged. */
 export function withVersion(yaml: string, from: string, to: string): string {
   const escaped = from.replaceAll(".", "\\.");
   const line = new RegExp(`^( +version: *)(["']?)${escaped}\\2(?=\\s|$)`, "m");

@@ -1,4 +1,4 @@
-/** …/retranslate and …/upgrade: Markdown rendered by the current translator. */
+/** …/retranslate and …/upgrade: render Markdown with the current translator. */
 import { getTranslatorVersion, retranslateDefinition } from "../../../definitions/retranslate.ts";
 import { upgradeDefinition } from "../../../definitions/upgrade.ts";
 import { definitionPath } from "../../addresses.ts";
@@ -48,7 +48,7 @@ function noticeOf(result: ResponseOf<typeof retranslateDefinition>["data"]): str
   return result.changes ? "retranslated" : "unchanged";
 }
 
-/** Shows the form for a document that can be rendered. */
+/** Shows a form to correct a document that cannot be rendered. */
 export async function showUpgrade(page: SignedInPage, target: VersionPageAddress): Promise<PageResult> {
   const { form, problems } = page;
   const definition = await loadDefinition(page, target, { withTexts: true });
@@ -72,7 +72,7 @@ ${yamlField({ problems }, yaml)}`;
   return actionPage(page, { title, target, effects, fields, button: "Save draft", head: EDITOR_HEAD });
 }
 
-/** Adds the next major version with the document. */
+/** Adds the corrected document as the next major version. */
 export async function submitUpgrade(page: SignedInPage, target: VersionPageAddress): Promise<PageResult> {
   const body = { yaml: page.form.get("yaml") ?? "" };
   const input = { params: apiParams(target), body, idempotencyKey: idempotencyKeyOf(page.form) };
