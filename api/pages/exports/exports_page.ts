@@ -1,4 +1,4 @@
-/** /dashboard/exports: the organization's exports, a form to start one, and downloads of projects. */
+/** /dashboard/exports: the organization's exports, a form to start one, and project downloads. */
 import { ApiError } from "../../../shared/errors.ts";
 import { isUuid } from "../../../shared/uuid.ts";
 import { getExportJob } from "../../exports/jobs.ts";
@@ -10,11 +10,11 @@ import { listProjects, renderProjects } from "./project_list.ts";
 import { needsRole } from "./requirements.ts";
 import { renderStart, type StartNote, startExport } from "./start_form.ts";
 
-/** The target of the address. */
+/** The organization and job that the address names. */
 interface Destination {
   org: PageOrg | null;
   target: Target | null;
-  /** The problem with the address. */
+  /** A message about an unknown job or organization. */
   problem: string | null;
   /** The id of a job that the user may not see but may download. */
   fileOf: string | null;
@@ -62,7 +62,7 @@ async function renderExports(page: SignedInPage, note: StartNote): Promise<PageR
     const text = "You are not a member of any organization.";
     return { ...shown, main: renderMain(html`<div id="problem" class="problem" role="alert">${text}</div>`) };
   }
-  // Forms act on the organization that is shown: the job's, if the address names one.
+  // Forms act on the organization of the page. If the address names a job, this is the job's organization.
   const session = { ...page.session, org };
   const isPublisher = org.role !== "viewer";
   const isPaying = org.subscriptionTier !== "free";
@@ -112,7 +112,7 @@ function renderJobSection(org: PageOrg, jobs: Html | null, isPaying: boolean): H
     </section>`;
 }
 
-/** Every member may download the file, even those whose role cannot see jobs. */
+/** Renders a download link. Every member may download the file, even one whose role cannot see jobs. */
 function renderFileOffer(id: string): Html {
   return html`<p id="linked" class="notice">This link leads to an organization export. As a member you can <a href="/api/v1/export/jobs/${id}/download" download>download its file</a> until it expires.</p>`;
 }

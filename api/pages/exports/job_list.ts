@@ -13,20 +13,20 @@ import { renderJob } from "./job_row.ts";
 
 const PAGE_SIZE = 10;
 
-/** Why a row is pointed out, by the value of `?as=`. */
+/** Notes on a highlighted row, by the value of `?as=`. */
 const NOTES: ReadonlyMap<string, string> = new Map([
   ["link", "This is the export from your link."],
   ["refused", "The export could not be canceled: its status has changed."],
   ["running", "This export is already running. You can start another when it has finished."],
 ]);
 
-/** A job that the address points to; `as` says why. */
+/** The job in the address. `as` is the reason for the link. */
 export interface Target {
   job: ExportJob;
   as: string;
 }
 
-/** The list with a link to older jobs. */
+/** Renders the list with a link to older jobs. */
 export async function renderJobs(page: SignedInPage, org: PageOrg, target: Target | null): Promise<Html> {
   const offset = readOffset(page.url);
   const list = await page.call(listExportJobs, { org: org.slug, query: { limit: PAGE_SIZE, offset } });
@@ -48,7 +48,7 @@ function byNewest(a: ExportJob, b: ExportJob): number {
   return a.createdAt < b.createdAt ? 1 : -1;
 }
 
-/** Members are read only if others than the user have requested exports. */
+/** Returns a function that names users. Loads the members only if another user has requested an export. */
 async function openNames(
   { session, call }: SignedInPage,
   org: PageOrg,
@@ -65,14 +65,14 @@ async function openNames(
 }
 
 /**
- * GET /dashboard/exports/jobs: a page of the list, which scripts also read to bring rows up to date. They name the
- * organization of their rows, because another one may be chosen in the meantime.
+ * GET /dashboard/exports/jobs: a page of the list. Scripts load it to update rows and specify the rows' organization, because
+ * the user may have chosen another organization in the meantime.
  */
 export async function showJobs(page: SignedInPage): Promise<PageResult> {
   const named = page.url.searchParams.get("organization");
   const org = named === null ? page.session.org : findOwnOrg(page, named);
   if (!org) throw new ApiError("ORG_NOT_FOUND");
-  // Forms act on the organization of their rows. The choice stays what it is.
+  // Forms act on the organization of their rows. The user's chosen organization does not change.
   const session = { ...page.session, org };
   return {
     title: `Exports of ${org.name}`,
@@ -83,7 +83,7 @@ ${await renderJobs({ ...page, session }, org, null)}`,
   };
 }
 
-/** Leads back to the row: if the job cannot be canceled, or where signing in leads after the session of the form had ended. */
+/** Redirects to the row if the job cannot be canceled. Signing in after an expired session also leads here. */
 export function showCanceled({ problems }: SignedInPage, { job: id }: { job: string }): PageResult {
   return seeOther(exportPath(id, problems ? "refused" : "link"));
 }

@@ -29,16 +29,16 @@ const FAILURES: Readonly<Record<string, string>> = {
 
 interface JobRow {
   job: ExportJob;
-  /** "you", a username, or a part of the id of a former member. */
+  /** "you", a username, or the start of a former member's id. */
   requester: string;
   session: PageSession;
-  /** Why the row is pointed out; undefined where it is not. */
+  /** The reason for highlighting the row; undefined for other rows. */
   note?: string | undefined;
-  /** Whether it takes the focus when the page opens. */
+  /** Whether the row gets the focus when the page opens. */
   isTarget: boolean;
 }
 
-/** The status as shown: a job whose file has expired is "expired", even if the file is not deleted yet. */
+/** Returns the displayed status. A job with an expired file is "expired", even if the file is not deleted yet. */
 function statusOf({ status, expiresAt, errorCode }: ExportJob): ShownStatus {
   if (errorCode === "CANCELED") return "canceled";
   return status === "ready" && expiresAt !== undefined && Date.parse(expiresAt) <= Date.now()
@@ -133,7 +133,7 @@ function renderActions({ job, session }: JobRow, status: ShownStatus): Html {
   </div>`;
 }
 
-/** Two forms that start an export with the settings of this one: of everything, or of what has changed since. */
+/** Renders two forms that start an export with the job's settings: a full export, and one of later changes. */
 function renderAgain(job: ExportJob, session: PageSession): Html {
   const flags = includedFlags(job).map((flag) => hiddenField(flag, "true"));
   const hidden = [hiddenField("format", job.format), ...flags];
@@ -148,7 +148,7 @@ function renderAgain(job: ExportJob, session: PageSession): Html {
   }`;
 }
 
-/** The flags as a job has them. */
+/** The job's field for each flag. */
 const KEYS: Readonly<Record<VisibilityFlag, keyof ExportJob["visibility"]>> = {
   include_resolved: "includeResolved",
   include_deleted: "includeDeleted",
@@ -160,7 +160,7 @@ function includedFlags({ visibility }: ExportJob): VisibilityFlag[] {
   return FLAGS.filter((flag) => visibility[KEYS[flag]]);
 }
 
-/** Lists differences from an export of everything not deleted, archived or superseded; empty if there are none. */
+/** Lists differences from a default export, which has no deleted, archived or superseded rows. Empty without differences. */
 function describeContent(job: ExportJob): string {
   const extras = includedFlags(job).filter((flag) => flag !== "include_resolved");
   const parts = [

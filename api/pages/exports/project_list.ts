@@ -10,21 +10,21 @@ import { tierNote } from "./requirements.ts";
 
 export type Project = ResponseOf<typeof listOrganizationProjects>["data"]["projects"][number];
 
-/** Number of projects from which the filter is shown. */
+/** The minimum number of projects for which the filter is shown. */
 const FILTER_FROM = 8;
-/** The rest are found with the filter. */
+/** The maximum number of listed projects. The filter finds the others. */
 const SHOWN = 200;
 
 const byName = new Intl.Collator("en", { numeric: true, sensitivity: "base" });
 
-/** Returns the projects, not sorted for display. */
+/** Returns the projects, which are not yet sorted for display. */
 export async function listProjects({ call }: SignedInPage, { slug }: PageOrg): Promise<readonly Project[]> {
   return (await call(listOrganizationProjects, { params: { slug } })).data.projects;
 }
 
 /**
- * The section. `wanted` is part of a name or slug. A script puts the downloads of a project below its name when it is opened,
- * and filters while one types if all projects are shown.
+ * Renders the section. `wanted` is part of a name or slug. A script loads a project's downloads when the project is opened. If
+ * all projects are listed, the script also filters them as the user types.
  */
 export function renderProjects(org: PageOrg, projects: readonly Project[], wanted: string): Html {
   const isPaying = org.subscriptionTier !== "free";
@@ -53,7 +53,7 @@ function renderList(projects: readonly Project[], wanted: string): Html {
   <ul id="projects" class="rows"${isPart && html` data-part`}>${rows}</ul>`;
 }
 
-/** The form finds a project that is not shown, and serves browsers without scripts. */
+/** Renders the filter as a form, which works without scripts and finds projects that are not listed. */
 function renderFilter(wanted: string, count: string | false): Html {
   return html`<form id="filter" class="filter" action="${EXPORTS_PATH}#projects-title">
     <label for="filter-text">Filter projects</label>

@@ -31,16 +31,16 @@ type Estimate = ResponseOf<typeof estimateBundle>["data"];
 type OwnProject = Project & { org: PageOrg };
 
 interface ProjectParams {
-  /** Name or id. */
+  /** The project's id or slug. */
   project: string;
 }
 
-/** GET: the links, and a form with filters for each dataset. */
+/** GET: shows the links, and a form with filters for each dataset. */
 export async function showProject(page: SignedInPage, { project }: ProjectParams): Promise<PageResult> {
   return renderProject(page, await requireProject(page, project));
 }
 
-/** GET …/file: checks the filters, then leads to the file of the API. Shows what the API refuses. */
+/** GET …/file: checks the filters and redirects to the API's file. If the API rejects a filter, shows the problem. */
 export async function downloadFiltered(
   page: SignedInPage,
   { project: name }: ProjectParams,
@@ -63,8 +63,8 @@ export async function downloadFiltered(
 }
 
 /**
- * As the API, takes the id or the slug of a project. Looks in the chosen organization first; the link may be from a tab in
- * which another one is shown. An organization that requires a second factor hides its own projects only.
+ * Finds a project by id or slug, like the API. Searches the chosen organization first, and then the user's others, because the
+ * link may be from a tab with another one. An organization that requires a second factor hides only its own projects.
  */
 async function requireProject(page: SignedInPage, name: string): Promise<OwnProject> {
   const { org: chosen, organizations } = page.session;
@@ -146,12 +146,12 @@ function renderLinks(path: string, title: string): Content {
   );
 }
 
-/** Names a dataset: `issue-notes` is `Issue notes`. */
+/** Returns the title of a dataset, such as `Issue notes` for `issue-notes`. */
 function titleOf(dataset: string): string {
   return capitalized(dataset.replaceAll("-", " "));
 }
 
-/** A form whose fields are the parameters of the API. What was typed is kept where the API refused it. */
+/** Renders a form whose fields are the API's parameters. It keeps values that the API rejected. */
 function renderFilters(page: SignedInPage, project: Project, dataset: ExportDataset): Html {
   const given = page.url.searchParams;
   const typed = given.get("dataset") === dataset.name ? given : new URLSearchParams();
@@ -186,7 +186,7 @@ function renderFilter({ name, values }: ExportFilter, id: string, typed: readonl
   return html`<fieldset><legend>${label}</legend>${boxes}</fieldset>`;
 }
 
-/** Parameters omitted from the address have their defaults. */
+/** Renders a select field for a flag. A parameter that is missing from the address has its default. */
 function renderFlag(flag: VisibilityFlag, id: string, typed: string | null): Html {
   const isIncluded = typed ? typed === "true" : FLAG_DEFAULTS[flag];
   const option = (value: boolean, label: string) =>

@@ -14,7 +14,7 @@ import { countOf } from "../parts.ts";
 import { FLAG_NAMES, FLAGS } from "./format.ts";
 import { needsRole, needsTier, tierNote } from "./requirements.ts";
 
-/** Each is counted by a query of its own. */
+/** The maximum number of projects in an estimate, which runs one query per project. */
 const MAX_ESTIMATED_PROJECTS = 20;
 
 const FORMATS = [
@@ -30,13 +30,13 @@ const FLAG_HINTS = {
   include_superseded: "Analysis rows replaced by a later run.",
 } as const;
 
-/** The form's message after it was sent: why the export was refused, or how large it would be. */
+/** The form's message after submission: why the export was rejected, or its estimated size. */
 export interface StartNote {
   problem?: string;
   estimate?: string;
 }
 
-/** Describes a refused export in the words of the page. */
+/** Describes why an export was rejected, in the terms of the page. */
 function describeProblem({ code, message, details, fields }: FormProblems, org: PageOrg): string {
   if (fields.has("as_of")) return "“As of” must not be in the future.";
   if (code === "SUBSCRIPTION_REQUIRED") return needsTier("Exports require", org);
@@ -48,12 +48,12 @@ function describeProblem({ code, message, details, fields }: FormProblems, org: 
   return message;
 }
 
-/** Parameters of the API as the form calls them. */
+/** The form's labels for the API's parameters. */
 const LABELS: Readonly<Record<string, string>> = { ...FLAG_NAMES, as_of: "As of" };
 
 type Queued = ResponseOf<typeof queueExportJob> & { message?: string };
 
-/** POST: starts the export and leads to its row, or returns what the form shows. */
+/** POST: starts the export and redirects to its row, or returns a message for the form. */
 export async function startExport(page: SignedInPage, org: PageOrg): Promise<Response | StartNote> {
   if (page.form.get("action") === "estimate") return { estimate: await estimate(page, org) };
   const response = await page.send(queueExportJob, { org: org.slug, body: toOptions(page.form) });
@@ -63,7 +63,7 @@ export async function startExport(page: SignedInPage, org: PageOrg): Promise<Res
   return seeOther(exportPath(job.id, response.status === 201 ? "started" : "running"));
 }
 
-/** The body of POST /export/jobs, and the query of an estimate. */
+/** Returns the body of POST /export/jobs, which is also the query of an estimate. */
 function toOptions(form: URLSearchParams) {
   const asOf = form.get("as_of") ?? "";
   const since = form.get("since") ?? "";
@@ -75,7 +75,7 @@ function toOptions(form: URLSearchParams) {
   };
 }
 
-/** A time of the form is in UTC unless a script has said how many minutes the browser's zone is behind it. */
+/** Converts a time from the form. It is in UTC unless a script has sent the number of minutes that the browser is behind UTC. */
 function toInstant(local: string, offset: string | null): string {
   const time = Date.parse(`${local}Z`) + (Number(offset) || 0) * 60_000;
   return Number.isFinite(time) && Math.abs(time) < 8.64e15 ? new Date(time).toISOString() : local;
@@ -102,7 +102,7 @@ async function estimate(page: SignedInPage, org: PageOrg): Promise<string> {
   return `${countOf(projects.length, "project")}, ${size}. The ZIP file is usually smaller.`;
 }
 
-/** The section; it hides the form where the tier does not include exports. */
+/** Renders the section, without the form if the tier does not include exports. */
 export function renderStart(page: SignedInPage, org: PageOrg, note: StartNote): Html {
   const isPaying = org.subscriptionTier !== "free";
   return html`<section class="start card stack" id="start" aria-labelledby="start-title" tabindex="-1">
