@@ -22,7 +22,7 @@ import {
 import { pricePlot } from "./price_plot.ts";
 import { periodSince } from "./price_steps.ts";
 
-/** Shows the models of the query, named by id or alias. Says which do not exist, and what may be meant. */
+/** Compares the models in the query, which are named by id or alias. Lists the unknown ones, with suggestions. */
 export async function showComparison(page: Page): Promise<PageResult> {
   const { searchParams } = page.url;
   const names = [...new Set(searchParams.getAll("model"))].filter((name) => name !== "");
@@ -47,7 +47,7 @@ ${compared.length > 0 && html`${comparisonTable(compared, providers)}${plots(com
 
 interface UnknownModel {
   name: string;
-  /** Ids or aliases. */
+  /** The suggested ids or aliases. */
   suggestions: readonly string[];
 }
 
@@ -61,7 +61,7 @@ async function find(page: Page, name: string): Promise<Compared | UnknownModel> 
   }
 }
 
-/** A name without a provider is an alias. */
+/** Returns the key of a model. A name without a provider is an alias. */
 async function findKey(page: Page, name: string): Promise<{ provider: string; modelId: string }> {
   if (name.includes("/")) return parseModelName(name);
   return (await page.call(resolveModelAlias, { params: { alias: name } })).data.model;
@@ -83,7 +83,7 @@ async function load(page: Page, name: string): Promise<Compared> {
   return { model, ...history.data };
 }
 
-/** Keeps the models that are compared, and takes one more. */
+/** Renders the form that adds another model to the comparison. */
 function addForm(compared: readonly Compared[]): Html {
   return html`<form class="search" method="get" action="/models/compare">
 ${compared.map(({ model }) => html`<input type="hidden" name="model" value="${modelName(model)}">`)}
@@ -93,7 +93,7 @@ ${compared.map(({ model }) => html`<input type="hidden" name="model" value="${mo
 </form>`;
 }
 
-/** One plot for each price that a model has; all models share its scale. Corrections are below. */
+/** Renders one plot per price, with all models on the same scale, and the corrections below. */
 function plots(compared: readonly Compared[]): Html | null {
   const fields = listPrices(compared.map(({ model }) => model)).filter((name) => !name.startsWith("tiers."));
   const corrections = correctionTable(compared);
@@ -136,7 +136,7 @@ const TAIL_FIELDS: readonly Field[] = [
   ["Knowledge cutoff", ({ knowledgeCutoff }) => knowledgeCutoff ?? UNKNOWN],
 ];
 
-/** Renders the models as columns. A fact that is unknown for all of them has no row. */
+/** Renders the models as columns. A fact that is unknown for all models has no row. */
 function comparisonTable(compared: readonly Compared[], providers: ProviderNames): Html {
   const models = compared.map(({ model }) => model);
   const names = models.map(modelName);
@@ -156,7 +156,7 @@ function comparisonTable(compared: readonly Compared[], providers: ProviderNames
 ${models.length > 1 && html`<p class="quiet"><span class="mark" aria-hidden="true">≠</span> marks where the models differ. Prices are US dollars per million tokens.</p>`}`;
 }
 
-/** Names the prices that one of the models has, in the order of the API. */
+/** Returns the names of the prices that any of the models has, in the API's order. */
 function listPrices(models: readonly FullModel[]): string[] {
   return [...new Set(models.flatMap(({ cost }) => [...pricesOf(cost).keys()]))];
 }

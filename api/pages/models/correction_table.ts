@@ -1,10 +1,10 @@
-/** Corrections of past prices: plots and changes show the recorded prices. */
+/** Renders corrections of past prices. Plots and lists of changes show the prices as recorded. */
 import { type Html, html } from "../html.ts";
 import { dataTable, numberHeading, renderInstant } from "../parts.ts";
 import { priceLabel, priceOrUnknown } from "./format.ts";
 import type { Compared } from "./model_responses.ts";
 
-/** Lists the corrections of these models, the newest of each first; null without any. */
+/** Renders the corrections of these models, newest first per model; null if there are none. */
 export function correctionTable(compared: readonly Compared[]): Html | null {
   const isOfSeveral = compared.length > 1;
   const rows = compared.flatMap(({ model, corrections }) =>

@@ -1,4 +1,4 @@
-/** The cost calculator of a model: a form whose answer comes from POST /models/cost. */
+/** The cost calculator of a model: a form whose result comes from POST /models/cost. */
 import { ApiError } from "../../../shared/errors.ts";
 import { computeCost as costOperation } from "../../models/cost.ts";
 import { modelPath } from "../addresses.ts";
@@ -10,7 +10,7 @@ import { formatCount, formatPrice } from "../parts.ts";
 import { priceLabel } from "./format.ts";
 import { type FullModel, pricesOf } from "./model_responses.ts";
 
-/** Fields of the API's item by the price that makes them worth asking for. */
+/** The form's fields. A field is shown if the model has its `price`. */
 const FIELDS = [
   { name: "inputTokens", label: "Input tokens", price: "input", initial: "100000" },
   { name: "outputTokens", label: "Output tokens", price: "output", initial: "10000" },
@@ -36,7 +36,7 @@ interface ComputedCost {
   item: CostItem | null;
 }
 
-/** Computes the cost of the query's tokens; null if it has none. */
+/** Computes the cost of the tokens in the query; null if there are none. */
 export async function computeCost(
   page: Page,
   { provider, modelId, cost }: FullModel,
@@ -59,7 +59,7 @@ export async function computeCost(
     : { values, problems: outcome.problems, item: null };
 }
 
-/** Passes on text that is not a number, so that the API reports it. */
+/** Parses a number. Returns any other text unchanged, so that the API reports it. */
 function toNumber(text: string): number | string {
   const value = Number(text.replaceAll(",", ""));
   return Number.isFinite(value) ? value : text;

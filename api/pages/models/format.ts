@@ -1,4 +1,4 @@
-/** How numbers of tokens, names of prices and capabilities read on the pages about models. */
+/** Formats token counts, price names and capabilities for the model pages. */
 import type { ModelCapability } from "../../../shared/vocabulary.ts";
 import { fieldWords } from "../forms.ts";
 import { capitalized, formatPrice, UNKNOWN } from "../parts.ts";
@@ -8,12 +8,12 @@ const TOKENS = new Intl.NumberFormat("en-US", { notation: "compact", maximumSign
 /** Shown for a capability that the source does not mention. */
 export const NOT_STATED = "–, not stated";
 
-/** Formats a number of tokens to three digits: `128K`, `1.05M`. */
+/** Formats a number of tokens with up to three digits: `128K`, `1.05M`. */
 export function formatTokens(tokens: number | null | undefined): string {
   return tokens === null || tokens === undefined ? UNKNOWN : TOKENS.format(tokens);
 }
 
-/** Names a price of the API: `tiers.200000.input` is `Input, over 200K context`. */
+/** Returns the label of a price in the API: `Input, over 200K context` for `tiers.200000.input`. */
 export function priceLabel(field: string): string {
   const [, size, part = field] = /^tiers\.(\d+)\.(\w+)$/.exec(field) ?? [];
   const label = capitalized(fieldWords(part));
@@ -33,7 +33,7 @@ export const CAPABILITY_LABELS: Readonly<Record<ModelCapability, string>> = {
   attachment: "Attachments",
 };
 
-/** Says whether a model has a capability, as far as the source does. Streaming is derived. */
+/** Returns whether a model has a capability, if the source states it. Streaming is derived. */
 export function formatCapability(
   name: ModelCapability,
   { capabilities, capabilitiesStated }: Pick<ModelItem, "capabilities" | "capabilitiesStated">,

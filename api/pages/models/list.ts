@@ -14,12 +14,12 @@ import { type ListTable, listTable } from "./list_table.ts";
 import { type Held, loadProviderNames, type ModelPage, type ProviderNames } from "./model_responses.ts";
 import { type Period, recentPeriod } from "./price_steps.ts";
 
-/** Steps of a sparkline. */
+/** The maximum number of price changes in a sparkline. */
 const MAX_CHANGES = 20;
 
 /**
- * Shows a page of models. The query is that of `GET /models`; empty values count as left out. A query that the API refuses is
- * shown in the form, with its problems and status.
+ * Shows a page of models. The query is that of `GET /models`, and empty values are ignored. If the API rejects the query, the
+ * form shows the problems, with the API's status.
  */
 export async function showModels(page: Page): Promise<PageResult> {
   const query = knownQuery(page.url, MODEL_LIST_QUERY);
@@ -54,11 +54,11 @@ ${results}
   };
 }
 
-/** Loads the list. With problems, it is the list without the parameters that have them. */
+/** Loads the list. If the API rejects parameters, returns the problems and the list without these parameters. */
 async function loadList(page: Page, query: URLSearchParams) {
   const load = async (known: URLSearchParams) => {
     const { data } = await page.call(listModels, { query: changed(known, { facets: "true" }) });
-    // With `facets=true`, they are there.
+    // The response to `facets=true` contains the facets.
     return data as ModelPage;
   };
   const outcome = await attempt(() => load(query));
@@ -99,7 +99,7 @@ async function renderResults(
 ${pager({ ...list, shown: models.length }, (to) => withQuery("/models", changed(query, { offset: to })))}`;
 }
 
-/** Says that the source has a catalog which is not shown, because it would take too much from this one. */
+/** Says that the source has a new catalog that is held back, because it lacks too many models or prices. */
 function renderWaiting({ firstSeenAt, rejected }: NonNullable<Held["document"]>): Html {
   return html`<p class="notice">Since ${renderDay(firstSeenAt)}, the source’s catalog lacks too many models or prices to be used. You see the previous one. ${rejected ? "An operator has rejected the new one as a mistake." : "A later sync or an operator may confirm the new one."}</p>`;
 }

@@ -15,10 +15,10 @@ interface Filters {
 
 /** Options for the minimum number of context tokens. */
 const CONTEXTS = ["32000", "128000", "200000", "1000000"];
-/** Hides free models and unknown prices: no price is as low. */
+/** A minimum price that hides free models and unknown prices. No real price is this low. */
 export const PRICED = "1e-12";
 
-/** Parameters that the form has fields for. It keeps the others, but for the offset. */
+/** Parameters with a field in the form. The form keeps the other parameters, except the offset. */
 export const FILTER_FIELDS: ReadonlySet<string> = new Set([
   "search",
   "provider",
@@ -30,10 +30,10 @@ export const FILTER_FIELDS: ReadonlySet<string> = new Set([
   "openWeights",
 ]);
 
-/** Renders the form. It works without JavaScript; fields that are left empty count as left out. */
+/** Renders the form, which works without JavaScript. Empty fields are ignored. */
 export function listFilters({ query, names, facets, problems }: Filters): Html {
   const refused = (name: string) => problems?.fields.has(name) ?? false;
-  // A refused value without a field of its own would be sent again.
+  // Rejected values that have no field are omitted. Otherwise, the form would send them again.
   const kept = [...query].filter(([name]) => !FILTER_FIELDS.has(name) && name !== "offset" && !refused(name));
   const hasFilters = [...query].some(([name]) => FILTER_FIELDS.has(name) && name !== "search");
   const counted = (name: keyof typeof facets, options: readonly Option[]) => {
@@ -76,18 +76,18 @@ ${choose("minContext", "Context", contextOptions(query.get("minContext")))}
 </form>`;
 }
 
-/** Made once: `localeCompare` with a locale makes one for each comparison. */
+/** Created once, because `localeCompare` with a locale creates a collator for each comparison. */
 const byName = new Intl.Collator("en");
 
 type Option = readonly [value: string, label: string, count?: string];
 
-/** Adds the given values that are no options. */
+/** Adds the given values that are not among the options. */
 function withGiven(options: readonly Option[], given: readonly string[]): Option[] {
   const others = new Set(given).difference(new Set(options.map(([value]) => value)));
   return [...options, ...[...others].map((value): Option => [value, value])];
 }
 
-/** Adds the number of models. What no model has is left out, unless it is the filter of this list. */
+/** Adds the number of models to each option. An option without models is omitted unless it is chosen. */
 function withCounts(
   options: readonly Option[],
   { counts, given }: { counts: Readonly<Record<string, number>>; given: readonly string[] },
@@ -100,7 +100,7 @@ function withCounts(
     });
 }
 
-/** Lists providers by name, and the one of the address even if it is unknown. */
+/** Returns the providers, sorted by name. Includes the provider in the address, even if it is unknown. */
 function listProviders({ query, names, facets }: Omit<Filters, "problems">): Option[] {
   const ids = new Set([...Object.keys(facets.provider), ...query.getAll("provider")]);
   return [...ids].map((id): Option => [id, names.get(id) ?? id]).sort(([, a], [, b]) => byName.compare(a, b));
@@ -110,7 +110,7 @@ function labeled(word: string): Option {
   return [word, capitalized(word)];
 }
 
-/** A limit of an address is offered too. */
+/** Returns the options for a minimum context. Includes the value in the address. */
 function contextOptions(value: string | null): Option[] {
   const limits = value === null || CONTEXTS.includes(value) ? CONTEXTS : [...CONTEXTS, value];
   return limits.map(
@@ -121,12 +121,12 @@ function contextOptions(value: string | null): Option[] {
   );
 }
 
-/** An address may ask for closed weights. */
+/** Returns the option for open weights, or for closed weights if the address requests them. */
 function weightsOption(given: string | null): Option {
   return given === "false" ? ["false", "Closed weights"] : ["true", "Open weights"];
 }
 
-/** Any minimum price hides free models and unknown prices. */
+/** Returns the option for a minimum price. Any minimum hides free models and unknown prices. */
 function priceOption(given: string | null): Option {
   return given === null || given === PRICED
     ? [PRICED, "Hide free and unknown"]

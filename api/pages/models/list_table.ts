@@ -1,4 +1,4 @@
-/** The table of the model list, inside of the form that compares the selected models. */
+/** The table of the model list, inside the form that compares the selected models. */
 import { modelName } from "../../../shared/models/model_name.ts";
 import { changed, modelPath, withQuery } from "../addresses.ts";
 import { type Html, html } from "../html.ts";
@@ -26,9 +26,9 @@ export interface ListTable {
 
 interface Column {
   label: string;
-  /** The API's; the list without one is in the order of providers. */
+  /** The API's value; empty for the default order, which is by provider. */
   sortBy: string;
-  /** `wide` columns are left out in a small window, `medium` ones on a phone. */
+  /** CSS classes. `wide` columns are hidden in a small window, `medium` columns on a phone. */
   classes?: string;
 }
 
@@ -42,7 +42,7 @@ const COLUMNS: readonly Column[] = [
   { label: "Released", sortBy: "releaseDate", classes: "medium" },
 ];
 
-/** Renders the rows with checkboxes, and the button that leads to the comparison. */
+/** Renders the rows with checkboxes, and the button that opens the comparison. */
 export function listTable(table: ListTable): Html {
   const { models, query } = table;
   const columns = [
@@ -57,7 +57,7 @@ ${dataTable("Models and prices", columns, rows, "models")}
 </form>`;
 }
 
-/** A second click sorts the other way around. The first sort by a price hides the models without one. */
+/** Renders a heading that sorts. A second click reverses the order. The first sort by price hides free models and unknown prices. */
 function heading({ label, sortBy, classes }: Column, query: URLSearchParams): Html {
   const current = query.get("sortBy") ?? "";
   const isCurrent = current === sortBy;

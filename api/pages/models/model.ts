@@ -1,4 +1,4 @@
-/** GET /models/{provider}/{modelId}: everything about one model. */
+/** GET /models/{provider}/{modelId}: all data about one model. */
 import { modelName } from "../../../shared/models/model_name.ts";
 import { listHeldPrices } from "../../models/held_prices.ts";
 import { listModels } from "../../models/list/list.ts";
@@ -17,11 +17,11 @@ import { priceSection } from "./price_section.ts";
 
 interface ModelParams {
   provider: string;
-  /** The id as it is in the address. */
+  /** The model id, percent-encoded as in the address. */
   "*": string;
 }
 
-/** Shows a model, or the 404 of the API. */
+/** Shows a model. Throws the API's NOT_FOUND. */
 export async function showModel(page: Page, { provider, "*": rest }: ModelParams): Promise<PageResult> {
   const params = { provider, modelId: decodeURIComponent(rest) };
   const model = await page.call(getModel, { params });
@@ -70,7 +70,7 @@ ${description !== null && html`<p class="lead">${description}</p>`}
 ${goneAt !== undefined && html`<p class="notice">The source no longer lists this model, since ${renderDay(goneAt)}.</p>`}`;
 }
 
-/** Says what data of the source the catalog does not accept for the model: an entry that cannot be read, or doubtful prices. */
+/** Explains which source data about a model the catalog has not accepted: an unreadable entry, or doubtful prices. */
 function doubts(model: FullModel, held: Held["prices"]): Content {
   const { staleSince } = model;
   const waiting = held.find((one) => modelName(one) === modelName(model));
@@ -86,7 +86,7 @@ function doubts(model: FullModel, held: Held["prices"]): Content {
   ];
 }
 
-/** Finds the model that the name of the family stands for, unless it is this one or the alias is deprecated. */
+/** Returns the model to which the family's name resolves; null if this is the same model or the alias is deprecated. */
 async function findFamilyModel(page: Page, model: FullModel): Promise<FullModel | null> {
   const { family } = model;
   if (family === null) return null;

@@ -10,12 +10,12 @@ import type { FullModel } from "./model_responses.ts";
 
 interface Facts {
   model: FullModel;
-  /** Name of its provider. */
+  /** The name of the model's provider. */
   provider: string;
   /** The newest date in the catalog's data; null if unknown. */
   dataDate: string | null;
   aliases: readonly Alias[];
-  /** The model that the family's name stands for, if that is another one. An operator may have chosen it. */
+  /** The model to which the family's name resolves, if it is a different model. An operator may have chosen it. */
   familyModel: FullModel | null;
 }
 
@@ -70,7 +70,7 @@ function section(title: string, content: Content): Html {
   return html`<section><h2>${title}</h2><div>${content}</div></section>`;
 }
 
-/** Renders a section of the facts that are known; null without any. */
+/** Renders a section with the known facts; null if none are known. */
 function facts(title: string, rows: readonly Fact[]): Html | null {
   const known = rows.filter(([, value]) => value !== null && value !== "");
   if (known.length === 0) return null;

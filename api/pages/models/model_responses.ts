@@ -1,4 +1,4 @@
-/** The API's responses about models, as the pages read them. */
+/** The API's model responses, and functions that read them for the pages. */
 import type { listHeldPrices } from "../../models/held_prices.ts";
 import type { ModelPage as ListedModels } from "../../models/list/list.ts";
 import { listModelProviders } from "../../models/models.ts";
@@ -12,10 +12,10 @@ import { type Period, type PriceChange, type PriceStep, priceSteps } from "./pri
 export type FullModel = Model;
 export type ModelItem = ModelSummary;
 
-/** Pages ask for facets. */
+/** A page of the model list. Pages always request the facets. */
 export type ModelPage = ListedModels & Required<Pick<ListedModels, "facets">>;
 
-/** Names of providers by id; those that the source no longer lists have none. */
+/** Names of providers by id. A provider that the source no longer lists has no name. */
 export type ProviderNames = ReadonlyMap<string, string>;
 
 /** Returns the names of active providers. */
@@ -24,7 +24,7 @@ export async function loadProviderNames(page: Page): Promise<ProviderNames> {
   return new Map(data.providers.map(({ id, name }) => [id, name]));
 }
 
-/** Data of the source that the catalog does not accept yet. */
+/** Source data that the catalog has not accepted yet. */
 export type Held = ResponseOf<typeof listHeldPrices>["data"];
 
 export const MAX_COMPARED = 4;
@@ -35,7 +35,7 @@ export interface Compared {
   corrections: ResponseOf<typeof listModelPriceChanges>["data"]["corrections"];
 }
 
-/** Returns the prices of a model by their name in the API, such as `input` and `tiers.200000.input`. */
+/** Returns the prices of a model by API name, such as `input` and `tiers.200000.input`. */
 export function pricesOf(cost: Cost | null): ReadonlyMap<string, number> {
   const { tiers = [], ...base } = cost ?? {};
   const named = (prices: object, prefix: string) =>
@@ -46,7 +46,7 @@ export function pricesOf(cost: Cost | null): ReadonlyMap<string, number> {
   ]);
 }
 
-/** Returns the steps of one of a model's prices since it is known. `field` is its name in the API. */
+/** Returns the steps of one price since prices are known. `field` is the API's name of the price. */
 export function stepsOf(
   { cost, pricesKnownSince }: Pick<FullModel, "cost" | "pricesKnownSince">,
   { changes, field, period }: { changes: readonly PriceChange[]; field: string; period: Period },

@@ -1,6 +1,6 @@
 /**
- * Prices over time, drawn as SVG: a step plot with axes, whose page has a table with the same numbers, and a small picture
- * for a cell.
+ * Draws prices over time as SVG: a step plot with axes, and a sparkline for a table cell. A page with a step plot also has a
+ * table with the numbers.
  */
 import { type Html, html } from "../html.ts";
 import { countOf, formatDay, formatPrice } from "../parts.ts";
@@ -12,26 +12,26 @@ export interface PriceSeries {
 }
 
 interface PricePlot {
-  /** Unique on the page. */
+  /** The plot's id, which is unique on the page. */
   id: string;
   title: string;
   series: readonly PriceSeries[];
   period: Period;
 }
 
-/** Colors and dashes of the stylesheet; further series repeat them. */
+/** The number of line styles in the stylesheet. Further series repeat them. */
 const STYLES = 4;
-/** In units of the picture, which is as wide as its place. */
+/** The size of the SVG's view box, which fills the available width. */
 const WIDTH = 360;
 const HEIGHT = 180;
 const AREA = { right: WIDTH - 8, top: 12, bottom: HEIGHT - 28 };
-/** Space for the labels of prices: of a usual one, and of one digit. */
+/** The space for the price labels: the minimum, and the width of one digit. */
 const MIN_LEFT = 56;
 const DIGIT_WIDTH = 7.5;
 const DOT = 3;
 
 interface Scale {
-  /** Begin of the lines. */
+  /** The x coordinate at which the lines start. */
   left: number;
   x(at: number): number;
   y(price: number): number;
@@ -39,7 +39,7 @@ interface Scale {
   prices: readonly number[];
 }
 
-/** Draws prices from zero up over the time, each series in its own color and dash, with a legend if there are several. */
+/** Plots prices over time, on a scale from zero. Each series has its own color and dash. Several series get a legend. */
 export function pricePlot({ id, title, series, period }: PricePlot): Html {
   const scale = makeScale(series, period);
   return html`<figure class="price-plot">
@@ -79,7 +79,7 @@ function priceAxis({ left, y, prices }: Scale): Html[] {
   });
 }
 
-/** Days at the begin, in the middle and at the end. */
+/** Draws the days at the start, middle and end of the period. */
 function timeAxis({ x }: Scale, { from, until }: Period): Html[] {
   const anchors = ["start", "middle", "end"];
   return [from, (from + until) / 2, until].map(
@@ -88,7 +88,7 @@ function timeAxis({ x }: Scale, { from, until }: Period): Html[] {
   );
 }
 
-/** The line, and a dot with a tooltip at every change. A price that became known just now has a dot in place of a line. */
+/** Draws the line, with a dot and a tooltip for each change. A price that has just become known has a dot instead of a line. */
 function drawSeries(steps: readonly PriceStep[], scale: Scale, index: number): Html {
   const { x, y, end } = scale;
   const [first] = steps;
@@ -114,21 +114,21 @@ function describeSeries({ label, steps }: PriceSeries): string {
   return `${label}: ${formatPrice(steps[0]?.price)} at first, ${countOf(changes, "change")}, now ${current}.`;
 }
 
-/** Returns three to six round values from 0 to the first one that is not below `max`; 0 and 1 if `max` is 0. */
+/** Returns three to six round values, from 0 to the first value that reaches `max`; 0 and 1 if `max` is 0. */
 export function priceTicks(max: number): number[] {
   if (!(max > 0)) return [0, 1];
   const rough = max / 4;
   const unit = 10 ** Math.floor(Math.log10(rough));
   const step = unit * ([1, 2, 2.5, 5].find((factor) => factor * unit >= rough) ?? 10);
   const count = Math.ceil(max / step - 1e-9);
-  // A sum of steps would show errors of binary fractions.
+  // Adding up the steps would accumulate rounding errors.
   return Array.from({ length: count + 1 }, (_, i) => Number((i * step).toPrecision(12)));
 }
 
-/** Half of the line would be cut off at the edges without a margin. */
+/** The size of a sparkline. The margin keeps the line from being cut off at the edges. */
 const SPARK = { width: 64, height: 20, margin: 2 } as const;
 
-/** Draws the steps of a price between its lowest and highest value; nothing if there was no price. */
+/** Draws the steps of a price between its lowest and highest value; null if there was no price. */
 export function sparkline(steps: readonly PriceStep[], { from, until }: Period): Html | null {
   const { min, max } = priceRange(steps);
   const x = (at: number) => ((at - from) / (until - from)) * SPARK.width;
@@ -150,8 +150,8 @@ function describeCourse(steps: readonly PriceStep[]): string {
 }
 
 /**
- * Returns the path data of a step line that ends at `end`. `x` and `y` map a time and a price to coordinates; the line has
- * a gap while there is no price.
+ * Returns the path data of a step line that ends at `end`. `x` and `y` map a time and a price to coordinates. The line has a
+ * gap while there is no price.
  */
 export function stepPath(
   steps: readonly PriceStep[],
@@ -169,7 +169,7 @@ export function stepPath(
   return path;
 }
 
-/** One tenth of a unit is less than a pixel. */
+/** Rounds to a tenth of a unit, which is less than a pixel. */
 function round(coordinate: number): number {
   return Math.round(coordinate * 10) / 10;
 }

@@ -8,7 +8,7 @@ import { type Compared, type FullModel, pricesOf, stepsOf } from "./model_respon
 import { pricePlot } from "./price_plot.ts";
 import { type PriceChange, periodSince } from "./price_steps.ts";
 
-/** Newest changes in the table; the API has all. */
+/** The maximum number of changes in the table. The API returns all of them. */
 const MAX_ROWS = 100;
 
 export function priceSection(priced: Compared): Html {
@@ -20,7 +20,7 @@ export function priceSection(priced: Compared): Html {
     return html`<section class="stack"><h2>Prices</h2>${emptyState("The price of this model is unknown.")}
 ${corrections}</section>`;
   const period = periodSince([model.pricesKnownSince]);
-  // A tier stands in the plot of the price that it replaces.
+  // The price of a tier is in the plot of the price that it replaces.
   const plots = [...Map.groupBy(fields, (field) => field.replace(/^tiers\.\d+\./, ""))].map(([part, names]) =>
     pricePlot({
       id: `plot-${part}`,
@@ -42,7 +42,7 @@ ${corrections}
 </section>`;
 }
 
-/** Says what larger requests cost. A tier is left out if it has the prices of the one below it, or the base's. */
+/** Describes the prices of larger requests. A tier is omitted if its prices equal those of the next lower tier or of the base. */
 function tiers({ cost }: FullModel): Html | null {
   const { tiers: all = [], ...base } = cost ?? {};
   const applying = new Map<string, number>(Object.entries(base));

@@ -1,36 +1,36 @@
-/** The course of a price, from its current value and its past changes. Pure. */
+/** Computes the course of a price from its current value and its past changes. All functions are pure. */
 import type { listModelPriceChanges } from "../../models/price_history.ts";
 import type { ResponseOf } from "../api_client.ts";
 
 export type PriceChange = ResponseOf<typeof listModelPriceChanges>["data"]["changes"][number];
 
-/** From `at` (milliseconds since the epoch) on, the price is `price` US dollars per million tokens; `null` for none. */
+/** The price since `at` (milliseconds since the epoch), in US dollars per million tokens. Null means that there is no price. */
 export interface PriceStep {
   at: number;
   price: number | null;
 }
 
-/** From one instant to another, in milliseconds since the epoch. */
+/** The start and the end of a period, in milliseconds since the epoch. */
 export interface Period {
   from: number;
   until: number;
 }
 
-/** A plot with more lines cannot be read. */
+/** The maximum number of steps. A plot with more lines is unreadable. */
 const MAX_STEPS = 300;
 
 interface PriceCourse {
   field: string;
   current: number | null;
   period: Period;
-  /** When prices became known, if that is known: the first step is then, at the earliest. */
+  /** The time when prices became known, if available. The first step is never earlier. */
   knownSince?: number;
 }
 
 /**
- * Returns the steps of one price within the period, oldest first; the first one is at its begin. `changes` are newest first
- * and may be of several prices. If there are more than some hundred, each of 100 parts of the period keeps its lowest,
- * highest and last price.
+ * Returns the steps of one price within the period, oldest first. The first step is at the start of the period or when prices
+ * became known. `changes` are newest first and may include other prices. Above 300 steps, each of 100 parts of the period keeps
+ * its lowest, highest and last price.
  */
 export function priceSteps(
   changes: readonly PriceChange[],
@@ -60,7 +60,7 @@ function thin([first, ...steps]: readonly PriceStep[], { from, until }: Period):
   return [first, ...kept].filter((step) => step !== undefined);
 }
 
-/** The lowest and the highest price; 0 without any. */
+/** Returns the lowest and the highest price; 0 for both if there is no price. */
 export function priceRange(steps: readonly PriceStep[]): { min: number; max: number } {
   const prices = steps.flatMap(({ price }) => price ?? []);
   if (prices.length === 0) return { min: 0, max: 0 };
@@ -69,13 +69,13 @@ export function priceRange(steps: readonly PriceStep[]): { min: number; max: num
 
 const DAY_MS = 86_400_000;
 
-/** Returns the time from the first of these instants until now, but at least the last 90 days. */
+/** Returns the period from the earliest of these instants until now, which is at least the last 90 days. */
 export function periodSince(instants: readonly string[]): Period {
   const { from, until } = recentPeriod();
   return { from: Math.min(from, ...instants.map((instant) => Date.parse(instant))), until };
 }
 
-/** Returns the last 90 days of UTC until now. They begin at midnight, so that requests for them are the same for a day. */
+/** Returns the last 90 days in UTC. The period starts at midnight, so its start is the same all day. */
 export function recentPeriod(now = Date.now()): Period {
   return { from: (Math.floor(now / DAY_MS) - 89) * DAY_MS, until: now };
 }

@@ -1,4 +1,4 @@
-/** The pages about models: list, comparison, one model. */
+/** The pages about models: the list, the comparison, and one model. */
 import type { PageRoute } from "../page.ts";
 import { showComparison } from "./compare.ts";
 import { showModels } from "./list.ts";
