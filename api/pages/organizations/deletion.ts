@@ -1,4 +1,4 @@
-/** /orgs/{slug}/end: an owner deletes the organization, with its slug typed, or takes the deletion back. */
+/** /orgs/{slug}/end: an owner deletes the organization by typing its slug, or restores it. */
 import { deleteOrganization, restoreOrganization } from "../../accounts/organizations/delete.ts";
 import { orgPath } from "../addresses.ts";
 import { inputField, tokenField } from "../forms.ts";
@@ -12,7 +12,7 @@ const NOTICES = {
   restored: "Organization restored. Nothing was deleted.",
 };
 
-/** Does what the hidden field `action` says. */
+/** Performs the action in the hidden field `action`. */
 export async function changeDeletion(
   { form, call }: SignedInPage,
   { slug }: { slug: string },
@@ -24,7 +24,7 @@ export async function changeDeletion(
   return seeOtherWith(orgPath(slug, "end"), isRestore ? "restored" : "deleted");
 }
 
-/** Shows the form to owners. Throws the error that the API has for all others. */
+/** Shows the form to owners. For other users, throws the API's error. */
 export async function showDeletion(page: SignedInPage, { slug }: { slug: string }): Promise<PageResult> {
   const org = await requireOrgWithRole(page, { slug, role: "owner" });
   const body = renderForm(page, org);

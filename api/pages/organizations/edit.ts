@@ -9,7 +9,7 @@ import { type OwnOrg, orgPage, requireOrgWithRole } from "./org_page.ts";
 
 const NOTICES = { saved: "Profile saved.", factor: "Second factor setting saved." };
 
-/** Saves the profile, or whether members need a second factor: that form has only its own field. */
+/** Saves the profile, or whether members need a second factor. Each setting has its own form. */
 export async function saveEdit(
   { form, call }: SignedInPage,
   { slug }: { slug: string },
@@ -27,7 +27,7 @@ export async function saveEdit(
   return seeOtherWith(orgPath(slug, "edit"), required === null ? "saved" : "factor");
 }
 
-/** Shows the forms to owners and admins. Throws the error that the API has for all others. */
+/** Shows the forms to owners and admins. For other users, throws the API's error. */
 export async function showEdit(page: SignedInPage, { slug }: { slug: string }): Promise<PageResult> {
   const org = await requireOrgWithRole(page, { slug, role: "admin" });
   const isOwner = org.role === "owner";
@@ -45,7 +45,7 @@ ${isOwner && !org.isPersonal && html`<p><a href="${orgPath(slug, "end")}">Delete
   });
 }
 
-/** The API refuses owners without a second factor, or who have not used it recently. */
+/** Renders the second factor setting. The API rejects owners who have not recently confirmed with a second factor. */
 function factorForm(token: Html, { requireSecondFactor }: OwnOrg): Html {
   return html`<section class="card form-card" aria-labelledby="factor-title">
   <h2 id="factor-title">Second factor</h2>
@@ -56,7 +56,7 @@ function factorForm(token: Html, { requireSecondFactor }: OwnOrg): Html {
 </section>`;
 }
 
-/** Renders the form of the profile, as stored or as typed. */
+/** Renders the profile form with the stored values or the user's input. */
 function editForm({ session, form, problems }: SignedInPage, org: OwnOrg): Html {
   const text = (name: "name" | "description" | "websiteUrl") => form.get(name) ?? org[name] ?? "";
   return html`<form method="post">${tokenField(session)}

@@ -1,4 +1,4 @@
-/** /orgs/{slug}/members/{userId}: the role of a member; below it, removing a member or leaving. */
+/** /orgs/{slug}/members/{userId}: a member's role. The subpage `remove` removes the member or leaves the organization. */
 import { mayManageMembers } from "../../../shared/policy.ts";
 import { removeMember, updateMember } from "../../accounts/members/manage_members.ts";
 import { listOrganizationMembers } from "../../accounts/organizations/own_orgs.ts";
@@ -58,7 +58,7 @@ export async function showMember(page: SignedInPage, address: MemberAddress): Pr
   });
 }
 
-/** Renders the role and what the user may do about it. */
+/** Renders the member's role, and the user's actions on it. */
 function renderRole(page: SignedInPage, { userId, role }: Member, org: PageOrg): Html {
   if (org.isPersonal && role === "owner")
     return html`<p>The role is owner. The owner of a personal organization can neither leave nor get another role.</p>`;

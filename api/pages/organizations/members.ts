@@ -1,4 +1,4 @@
-/** /orgs/{slug}/members: who belongs to an organization and who is invited; owners and admins invite here. */
+/** /orgs/{slug}/members: the members and invitations of an organization. Owners and admins send invitations here. */
 import { hasOrgRole, mayManageMembers } from "../../../shared/policy.ts";
 import { ORG_ROLES, type OrgRole } from "../../../shared/vocabulary.ts";
 import { createInvitation, listInvitations, revokeInvitation } from "../../accounts/members/invitations.ts";
@@ -32,7 +32,7 @@ const NOTICES = {
   remove: "Member removed.",
 };
 
-/** Invites or revokes, as the button says. */
+/** Sends or revokes an invitation, depending on the button. */
 export async function changeInvitations(page: SignedInPage, { slug }: { slug: string }): Promise<PageResult> {
   const { form, call, session } = page;
   const revoked = form.get("revoke");
@@ -65,12 +65,12 @@ ${isManager && renderInviteForm(page, org)}`,
   });
 }
 
-/** The roles that the user can give in an organization. A personal one has one owner. */
+/** Returns the roles that the user can assign. A personal organization has one owner. */
 function assignableRoles({ role, isPersonal }: PageOrg): OrgRole[] {
   return ORG_ROLES.filter((value) => mayManageMembers(role, value).ok && !(isPersonal && value === "owner"));
 }
 
-/** Renders the table of members. Avatars are not loaded: they are addresses of strangers. */
+/** Renders the table of members. Avatars are not loaded, because other people choose their addresses. */
 function renderMembers(
   { session }: SignedInPage,
   slug: string,
@@ -94,7 +94,7 @@ function renderMembers(
 </section>`;
 }
 
-/** Renders the pending invitations, with buttons for those that the user may send again and revoke. */
+/** Renders the pending invitations. Those that the user may manage have buttons to send them again or revoke them. */
 function renderInvitations(session: PageSession, org: PageOrg, invitations: readonly Invitation[]): Html {
   const rows = invitations.map((invitation): Content[] => [
     html`${invitation.email}${mayManageMembers(org.role, invitation.role).ok && renderButtons(session, invitation)}`,
@@ -133,7 +133,7 @@ function renderInviteForm(page: SignedInPage, org: PageOrg): Html {
 </section>`;
 }
 
-/** The roles that the user can give, each with what it allows. The meanings would not fit into a list on a phone. */
+/** Renders the assignable roles and their meanings as radio buttons. A select field on a phone has no room for the meanings. */
 export function roleChoice({ form, problems }: SignedInPage, org: PageOrg, current: OrgRole): Html {
   const roles = assignableRoles(org).map(
     (role) => [role, html`<b>${role}</b> <small>${ROLE_MEANINGS[role]}</small>`] as const,

@@ -1,7 +1,4 @@
-/**
- * What the pages of an organization have in common: its name, the caller's role, tabs, what a form has done or the API
- * refused.
- */
+/** The frame of an organization's pages: its name, the user's role, tabs, notices and errors. */
 import { hasOrgRole } from "../../../shared/policy.ts";
 import type { OrgRole } from "../../../shared/vocabulary.ts";
 import { getOrganization } from "../../accounts/organizations/own_orgs.ts";
@@ -16,7 +13,7 @@ import type { Page, SignedInPage } from "../page.ts";
 import { findOwnOrg } from "../page_session.ts";
 import { badge, renderInstant, tabBar } from "../parts.ts";
 
-/** By the last part of the address, and the role from which on they are in the navigation. The API decides about access. */
+/** Tabs by the last segment of their path, with the minimum role that sees them. The API enforces access. */
 const TABS: readonly (readonly [path: string, label: string, role: OrgRole | null])[] = [
   ["", "Profile", null],
   ["members", "Members", "viewer"],
@@ -29,7 +26,7 @@ const TABS: readonly (readonly [path: string, label: string, role: OrgRole | nul
 
 export type OwnOrg = ResponseOf<typeof getOrganization>["data"];
 
-/** Loads an organization in which the user has a role or a higher one. Throws the error that the API has for all others. */
+/** Loads an organization in which the user has at least this role. For other users, throws the API's error. */
 export async function requireOrgWithRole(
   { call }: SignedInPage,
   { slug, role }: { slug: string; role: OrgRole },
@@ -41,13 +38,13 @@ export async function requireOrgWithRole(
 
 interface OrgContent extends Pick<PageContent, "head" | "status"> {
   slug: string;
-  /** The organization's name. If omitted, it is found among the visitor's own organizations. */
+  /** The organization's name. If omitted, the name comes from the visitor's own organizations. */
   name?: string;
-  /** One of the tabs' paths. */
+  /** The path of the current tab. */
   tab: string;
   /** The subject of the page, if several pages share the tab. */
   subject?: string;
-  /** Texts of the notices after forms, by name. */
+  /** Texts of the notices, by name. */
   notices?: Readonly<Record<string, string>>;
   body: Content;
 }
@@ -75,7 +72,7 @@ ${body}`,
   };
 }
 
-/** Says when a deleted organization ends, and leads its owners to the way back. */
+/** Renders the date on which the organization will be deleted, with a link for owners to restore it. */
 function renderEnd(slug: string, role: OrgRole, deletesAt: string): Html {
   return html`<p class="notice">This organization will be deleted on ${renderInstant(deletesAt)}. Until then it works as before. ${
     role === "owner" ? html`<a href="${orgPath(slug, "end")}">Restore it</a>` : "Any owner can restore it."

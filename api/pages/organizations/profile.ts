@@ -43,7 +43,7 @@ export async function showProfile(page: Page, { slug }: { slug: string }): Promi
   });
 }
 
-/** Renders the public facts. The description and the website were written by strangers. */
+/** Renders the public facts. The description and website are untrusted input. */
 function renderProfile(profile: Profile): Html {
   const { slug, description, websiteUrl, isPersonal, createdAt, publicDefinitions, totalExecutions } =
     profile;
@@ -59,7 +59,7 @@ function renderProfile(profile: Profile): Html {
 </section>`;
 }
 
-/** Renders one page of definitions. `path` is the page's own. */
+/** Renders one page of definitions. `path` is the path of the page. */
 function renderDefinitions(
   { definitions, total, offset }: ResponseOf<typeof listDefinitions>["data"],
   { path, title }: { path: string; title: string },

@@ -32,7 +32,7 @@ type Projects = ResponseOf<typeof listOrganizationProjects>["data"];
 
 type DeletedProjects = ResponseOf<typeof listDeletedProjects>["data"];
 
-/** Where the pages of the two lists begin. */
+/** The offsets of the two lists. */
 interface Places {
   offset: number;
   deleted: number;
@@ -120,7 +120,7 @@ function renderForm(page: SignedInPage): Html {
 </section>`;
 }
 
-/** Renders the fields of a project's names, as given or as typed. */
+/** Renders the fields for a project's names, with the given values or the user's input. */
 function projectFields(
   { form, problems }: SignedInPage,
   { name, slug, slugHint }: { name: string; slug: string; slugHint: string },
@@ -159,11 +159,11 @@ function renderDeleted(
 
 interface ProjectAddress {
   slug: string;
-  /** Id of the project. */
+  /** The project's id. */
   project: string;
 }
 
-/** Does what the hidden field `action` says. */
+/** Performs the action in the hidden field `action`. */
 export async function changeProject(page: SignedInPage, address: ProjectAddress): Promise<PageResult> {
   const { form, call } = page;
   if (form.get("action") === "delete") {

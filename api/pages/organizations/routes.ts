@@ -1,4 +1,4 @@
-/** /orgs/{slug}: the public profile of an organization, and what its members and admins see. */
+/** /orgs/{slug}: an organization's public profile, and the pages for its members and admins. */
 import type { PageRoute } from "../page.ts";
 import { showAudit } from "./audit.ts";
 import { changeDeletion, showDeletion } from "./deletion.ts";

@@ -12,7 +12,7 @@ import { findOwnOrg } from "../page_session.ts";
 import { emptyState, formatCount, recordTable } from "../parts.ts";
 import { orgPage } from "./org_page.ts";
 
-/** Definitions whose executions are shown. The API counts them by definition. */
+/** The number of definitions whose executions are shown. The API counts executions per definition. */
 const SHOWN = 10;
 const WINDOW_DAYS = 30;
 
@@ -51,7 +51,7 @@ async function loadExecutions(page: SignedInPage, definition: ListedDefinition):
   return data;
 }
 
-/** Says what a subscription includes, and whom to contact. */
+/** Renders the features of a subscription and the contact for it. */
 function renderFreeTier(contact: string | null): Html {
   const name = contact?.replace(/^(mailto|tel):/, "");
   return html`<section class="card stack" id="subscription" aria-labelledby="subscription-title">
@@ -73,7 +73,7 @@ function renderCounts(counts: ResponseOf<typeof getOrganizationUsage>["data"]): 
 </section>`;
 }
 
-/** Renders the executions by day, of all definitions together, and by definition. */
+/** Renders the executions per day of all definitions together, and the executions per definition. */
 function renderExecutions(used: readonly UsedDefinition[]): Html {
   const isCut = used.length === SHOWN;
   return html`<section class="stack" aria-labelledby="executions-title">
@@ -92,7 +92,7 @@ function renderExecutions(used: readonly UsedDefinition[]): Html {
 </section>`;
 }
 
-/** All definitions have the same days, unless midnight passed between two requests. */
+/** Sums up the executions per day. All definitions have the same days, unless midnight passed between two requests. */
 function sumByDay(used: readonly UsedDefinition[]) {
   const counts = new Map<string, number>();
   for (const { time, count } of used.flatMap(({ executions }) => executions.byTime ?? [])) {

@@ -34,7 +34,7 @@ interface WebhookAddress {
   id: string;
 }
 
-/** Does what the hidden field `action` says. */
+/** Performs the action in the hidden field `action`. */
 export async function changeWebhook(page: SignedInPage, address: WebhookAddress): Promise<PageResult> {
   const { form, call } = page;
   const action = toAction(form.get("action"));
@@ -47,7 +47,7 @@ export async function changeWebhook(page: SignedInPage, address: WebhookAddress)
   return seeOtherWith(webhookPath(address), action);
 }
 
-/** Shows the new secret. The same form sent twice replaces it once: the second response says so. */
+/** Replaces the secret and shows the new one. If the form is sent twice, the second response says that the secret was replaced. */
 async function rotateSecret(page: SignedInPage, address: WebhookAddress): Promise<PageResult> {
   const input = { params: address, idempotencyKey: idempotencyKeyOf(page.form) };
   const { data } = await explainUsed(page.call(rotateWebhookSecret, input), SENT_TWICE);
@@ -86,7 +86,7 @@ async function loadWebhook({ call }: SignedInPage, address: WebhookAddress): Pro
   return (await call(getWebhook, { params: address })).data;
 }
 
-/** `rotated` has the secret that was just made. */
+/** Shows a webhook. `rotated` contains the new secret, if the secret has just been replaced. */
 export async function showWebhook(
   page: SignedInPage,
   address: WebhookAddress,
@@ -127,7 +127,7 @@ function renderRotated({ secret, previousSecretExpiresAt }: Rotated): Html {
 </section>`;
 }
 
-/** A paused webhook gets no test event. */
+/** Renders the webhook's actions. A paused webhook cannot receive a test event. */
 function renderActions({ session }: SignedInPage, { enabled }: Webhook): Html {
   const button = (action: Action, label: string) =>
     html`<form method="post">${tokenField(session)}${onceField()}<button type="submit" name="action" value="${action}">${label}</button></form>`;
@@ -141,7 +141,7 @@ type Delivery = ResponseOf<typeof listWebhookDeliveries>["data"]["deliveries"][n
 
 const LOOKS = { delivered: "good", pending: "busy", failed: "bad" } as const;
 
-/** Renders the table of deliveries, those without an attempt at the end. The service repeats failed ones itself. */
+/** Renders the table of deliveries, with unattempted ones last. The service retries failed deliveries itself. */
 function renderDeliveries(deliveries: readonly Delivery[]): Html {
   if (deliveries.length === 0) return emptyState("No deliveries yet.");
   const isWaiting = ({ attempts }: Delivery) => Number(attempts === 0);

@@ -13,7 +13,7 @@ import { orgPage } from "./org_page.ts";
 type Webhook = ResponseOf<typeof webhookOperations.listWebhooks>["data"]["webhooks"][number];
 type Created = ResponseOf<typeof webhookOperations.createWebhook>["data"];
 
-/** Creates a webhook and shows its secret. The same form sent twice creates one webhook: the second response says so. */
+/** Creates a webhook and shows its secret. If the form is sent twice, the second response says that the webhook was created. */
 export async function createWebhook(page: SignedInPage, { slug }: { slug: string }): Promise<PageResult> {
   const input = {
     params: { slug },
@@ -27,7 +27,7 @@ export async function createWebhook(page: SignedInPage, { slug }: { slug: string
 const SENT_TWICE =
   "This form was sent before, and its webhook was created. Its secret cannot be shown again. If you have not copied it, delete the webhook and create another.";
 
-/** Renders the webhooks, and below them the form, or above them the webhook that it has created. */
+/** Renders the webhooks. The form is below them; a webhook that was just created is above them. */
 export async function showWebhooks(
   page: SignedInPage,
   { slug }: { slug: string },
@@ -95,7 +95,7 @@ export function readWebhookForm(value: URLSearchParams): WebhookForm {
   return { url: value.get("url")?.trim() ?? "", types: value.getAll("types") };
 }
 
-/** Renders the form as typed, or with the webhook as it is. `action` is the text of its button. */
+/** Renders the form with the user's input or the current values. `action` is the label of the button. */
 export function webhookForm(page: SignedInPage, current: WebhookForm, action: string): Html {
   const { session, problems } = page;
   const form = page.form.has("url") ? readWebhookForm(page.form) : current;
