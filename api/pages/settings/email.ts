@@ -1,4 +1,4 @@
-/** The form of the settings that changes the email address, and the page behind the link that the new address gets. */
+/** The settings form that changes the email address, and the page that the link in the confirmation mail opens. */
 import { EMAIL_MAX_LENGTH } from "../../accounts/profile_fields.ts";
 import { confirmEmailChange, requestEmailChange } from "../../accounts/sign_up/change_email.ts";
 import { explainPassword, inputField, passwordField, tokenField } from "../forms.ts";
@@ -6,7 +6,7 @@ import { type Html, html } from "../html.ts";
 import { type Page, type PageResult, type SignedInPage, seeOtherWith } from "../page.ts";
 import { cardPage, deadLinkPage, explainLimit, linkTokenField } from "../sign_in/card_page.ts";
 
-/** Asks for a change of the address, which a link in a mail confirms. */
+/** Requests a change of the email address, which a link in a mail confirms. */
 export async function changeEmail({ call, form }: SignedInPage): Promise<Response> {
   const body = { email: (form.get("email") ?? "").trim(), password: form.get("password") ?? "" };
   await explainPassword(call(requestEmailChange, { body }), "password");
@@ -22,7 +22,7 @@ export function emailForm({ session, form, problems }: SignedInPage): Html {
 </form>`;
 }
 
-/** Following the link changes nothing: mail scanners do that too. */
+/** Shows a confirmation form. Opening the link changes nothing, because mail scanners open links too. */
 export function showConfirmEmail({ url, form, problems }: Page): PageResult {
   if (problems?.fields.has("token")) {
     return deadLinkPage(html`Your <a href="/settings/profile">settings</a> show your current address.`);

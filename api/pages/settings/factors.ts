@@ -20,20 +20,20 @@ import { countOf, emptyState } from "../parts.ts";
 import { settingsPage } from "./settings_page.ts";
 
 const PATH = "/settings/second-factor";
-/** What forms without a secret have done, by their hidden field. */
+/** Notices after forms that return no secret, by the value of their hidden field. */
 const NOTICES = {
   verify: "Confirmed. You can now change your second factors and create API keys.",
   confirm: "Authenticator app added. Your other sessions have ended.",
   passkey: "Passkey added. Your other sessions have ended.",
   removed: "Second factor removed. Your other sessions have ended.",
 };
-/** The form was sent twice, after too many wrong codes, or too late. A first response may have had recovery codes. */
+/** Shown if a form is sent twice, too late, or after too many wrong codes. The first response may have had recovery codes. */
 const GONE =
   "This form has expired or was sent already. If your new app or passkey is listed below, it was added: replace your " +
   "recovery codes, unless you have saved them. Otherwise, start again.";
-/** Less than the API allows, so that a form can be filled in. */
+/** The age up to which a confirmation is recent. The API allows more, so that there is time to fill in a form. */
 const RECENT_MS = 12 * 60_000;
-/** An address of 320 characters, encoded, and the rest. */
+/** The maximum length: an encoded email address of 320 characters, and the rest of the URI. */
 const URI_MAX_LENGTH = 1500;
 
 type Factors = ResponseOf<typeof listFactors>["data"];
@@ -43,7 +43,7 @@ interface Shown {
   secret?: { secret: string; uri: string } | null;
 }
 
-/** A mistyped code needs no new secret. */
+/** Shows the second factors. After a mistyped code, shows the same secret again. */
 export function showFactors(page: SignedInPage): Promise<PageResult> {
   const { form, problems } = page;
   const isOpen = form.get("form") === "confirm" && problems?.message !== GONE;
@@ -72,7 +72,7 @@ export async function changeFactors(page: SignedInPage): Promise<PageResult> {
   const kind = form.get("form") ?? "";
   const change = Object.hasOwn(forms, kind) ? forms[kind] : undefined;
   if (!change) throw new ApiError("VALIDATION_ERROR");
-  // The session is valid, or there would be no form: only the password or the code is wrong.
+  // A form requires a valid session, so only the password or the code can be wrong.
   const done = await explained(
     change(),
     ({ status, message }) =>
@@ -82,7 +82,7 @@ export async function changeFactors(page: SignedInPage): Promise<PageResult> {
   return done.codes || done.secret ? render(page, done) : seeOtherWith(PATH, kind);
 }
 
-/** The secret comes back with its own form. */
+/** Returns the secret that the form sends back. */
 function secretOf(form: URLSearchParams): { secret: string; uri: string } | null {
   const uri = form.get("uri") ?? "";
   return uri.startsWith("otpauth:") && uri.length < URI_MAX_LENGTH
@@ -90,7 +90,7 @@ function secretOf(form: URLSearchParams): { secret: string; uri: string } | null
     : null;
 }
 
-/** Black on white in dark mode too: apps read nothing else. */
+/** Renders a QR code, which is black on white even in dark mode, because apps cannot read other colors. */
 function renderQrCode(uri: string): Html {
   const { data, size } = encode(uri, { border: 2 });
   const squares = data.flatMap((row, y) => row.map((isBlack, x) => (isBlack ? `M${x},${y}h1v1h-1z` : "")));
@@ -211,7 +211,7 @@ function renewForm({ session }: SignedInPage, codesLeft: number): Html {
 </section>`;
 }
 
-/** Offers what the user has: a passkey, and codes of an app or for recovery. */
+/** Renders forms for the user's methods: a passkey, and codes from an app or recovery codes. */
 function verifyForms({ session, problems }: SignedInPage, { factors, recoveryCodesLeft }: Factors): Html {
   const kinds = factors.map(({ kind }) => kind);
   const label = codeLabel(recoveryCodesLeft > 0 ? [...kinds, "recovery_code"] : kinds);

@@ -39,7 +39,7 @@ export function showKeys(page: SignedInPage): Promise<PageResult> {
   return renderPage(page, null);
 }
 
-/** Creates a key and shows it. The same form sent twice creates one key: the second response says so. */
+/** Creates a key and shows it. If the form is sent twice, the second response says that the key was created. */
 export async function createKey(page: SignedInPage): Promise<PageResult> {
   const input = { body: readKeyForm(page.form), idempotencyKey: idempotencyKeyOf(page.form) };
   const { data } = await explainUsed(page.call(keyOperations.createKey, input), SENT_TWICE);
@@ -68,7 +68,7 @@ async function loadKeys({ call }: SignedInPage): Promise<readonly Key[]> {
   return (await call(keyOperations.listKeys)).data.keys;
 }
 
-/** Returns the body for the API: what was filled in. A day stands for its end, in UTC. */
+/** Returns the API's body with the fields that are filled in. A day becomes its last second in UTC. */
 function readKeyForm(form: URLSearchParams): Partial<Record<(typeof FIELDS)[number], string>> {
   const filled = FIELDS.map((name) => [name, form.get(name)?.trim() ?? ""]).filter(([, text]) => text !== "");
   const body = Object.fromEntries(filled);
@@ -78,7 +78,7 @@ function readKeyForm(form: URLSearchParams): Partial<Record<(typeof FIELDS)[numb
 const SENT_TWICE =
   "This form was sent before, and its key was created. It cannot be shown again. If you have not copied it, revoke it and create another.";
 
-/** Renders the keys, and below them the form, or above them the key that it has created. */
+/** Renders the keys. The form is below them; a key that was just created is above them. */
 async function renderPage(page: SignedInPage, created: Created | null): Promise<PageResult> {
   const keys = await loadKeys(page);
   return settingsPage(page, {
@@ -128,7 +128,7 @@ function renderExpiry(expiresAt: string | null): Content {
   return html`${badge("Expired", "bad")} ${renderDay(expiresAt)}`;
 }
 
-/** Renders the form with what was typed. */
+/** Renders the form with the user's input. */
 function keyForm({ session, form, problems }: SignedInPage): Html {
   const organizations = session.organizations.map(({ slug, name }) => [slug, name] as const);
   const scopes = KEY_SCOPES.map(

@@ -44,7 +44,7 @@ function renderRow({ slug, name, role, subscriptionTier, isPersonal, deletesAt }
   ];
 }
 
-/** The API knows who is a platform administrator. */
+/** Renders the form for platform administrators. Only the API knows who is one, so everyone can open it. */
 function renderOperatorsOnly(form: Html): Html {
   return html`<p>Only operators can create organizations here. Ask an operator to create one for you.</p>
   <details><summary>I am a platform administrator</summary>${form}</details>`;

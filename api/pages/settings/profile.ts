@@ -20,7 +20,7 @@ const NOTICES = {
   password: "Password changed. Your other sessions have ended; your API keys stay valid.",
 };
 
-/** Saves the form that was sent: the hidden field `form` says which one. */
+/** Saves the form whose name is in the hidden field `form`. */
 export async function saveProfile(page: SignedInPage): Promise<PageResult> {
   const { form, call } = page;
   if (form.get("form") === "password") return changePassword(page);
@@ -32,7 +32,7 @@ export async function saveProfile(page: SignedInPage): Promise<PageResult> {
   return seeOtherWith(PATH, "saved");
 }
 
-/** Shows all forms. The names of their fields differ, so each finds its own problems. */
+/** Shows all forms. Their field names differ, so each form shows only its own problems. */
 export async function showProfile(page: SignedInPage): Promise<PageResult> {
   const { username, email } = page.session.user;
   return settingsPage(page, {
@@ -53,7 +53,7 @@ export async function showProfile(page: SignedInPage): Promise<PageResult> {
   });
 }
 
-/** Renders the form of the public profile with what was typed. */
+/** Renders the public profile form with the stored values or the user's input. */
 async function profileForm({ call, session, form, problems }: SignedInPage): Promise<Html> {
   const { data } = await call(getUser, { params: { id: session.user.id } });
   const text = (name: (typeof FIELDS)[number]) => form.get(name) ?? data[name] ?? "";
@@ -75,7 +75,7 @@ async function changePassword({ call, form }: SignedInPage): Promise<PageResult>
   return seeOtherWith(PATH, "password");
 }
 
-/** Renders the form, always empty. The username is for password managers. */
+/** Renders the form, which is always empty. Its username field is for password managers. */
 function passwordForm({ session, problems }: SignedInPage): Html {
   const hint = `At least ${PASSWORD_MIN_LENGTH} characters, and not a common password.`;
   return html`<form method="post">${tokenField(session)}<input type="hidden" name="form" value="password">

@@ -1,4 +1,4 @@
-/** /settings/sessions: where a user is signed in, and ending those sessions. */
+/** /settings/sessions: a user's sessions, and forms that end them. */
 import { listSessions, revokeSession } from "../../accounts/sessions.ts";
 import { notFound } from "../../http/require_visible.ts";
 import { SIGN_IN_PATH } from "../addresses.ts";
@@ -60,7 +60,7 @@ export function confirmEndOthers(page: SignedInPage): PageResult {
   });
 }
 
-/** Ends one after the other. A session that ended meanwhile is no error; a failure leaves the rest, and can be repeated. */
+/** Ends the other sessions one by one. A session that has already ended is not an error. After a failure, the user can retry. */
 export async function endOthers(page: SignedInPage): Promise<PageResult> {
   const others = (await loadSessions(page)).filter(({ isCurrent }) => !isCurrent);
   for (const { id } of others) {
@@ -73,7 +73,7 @@ async function loadSessions({ call }: SignedInPage): Promise<readonly Session[]>
   return (await call(listSessions)).data.sessions;
 }
 
-/** Null for a session that an operator created. */
+/** Describes the address of a session. Sessions that an operator created have no address. */
 function addressOf({ address }: Pick<Session, "address">): string {
   return address ?? "created by an operator";
 }
@@ -92,7 +92,7 @@ function renderSessions(sessions: readonly Session[]): Html {
   return recordTable("Sessions", columns, rows);
 }
 
-/** The order matters: many browsers also name those that they resemble. */
+/** The order matters, because many browsers also name the browsers that they resemble. */
 const BROWSERS: readonly [RegExp, string][] = [
   [/Edg(e|A|iOS)?\//, "Edge"],
   [/OPR\//, "Opera"],
@@ -111,7 +111,7 @@ const SYSTEMS: readonly [RegExp, string][] = [
   [/Linux|X11/, "Linux"],
 ];
 
-/** Returns a name such as "Firefox on Linux", for people to recognize. The client chooses its user agent. */
+/** Returns a recognizable name such as "Firefox on Linux". The user agent is chosen by the client. */
 export function deviceOf(userAgent: string | null): string {
   if (userAgent === null) return "Unknown device";
   const find = (list: readonly [RegExp, string][]) => list.find(([pattern]) => pattern.test(userAgent))?.[1];

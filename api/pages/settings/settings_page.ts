@@ -1,7 +1,4 @@
-/**
- * What the pages of a user's own settings have in common: heading, tabs, what a form has done, and what the API refused of
- * it.
- */
+/** The frame of the settings pages: heading, tabs, notices and errors. */
 import { problemSummary } from "../forms.ts";
 import { type Content, html } from "../html.ts";
 import type { PageContent } from "../layout.ts";
@@ -19,11 +16,11 @@ const TABS = [
 
 interface SettingsContent extends Pick<PageContent, "head" | "status"> {
   body: Content;
-  /** Texts of the notices after forms, by name. */
+  /** Texts of the notices, by name. */
   notices?: Readonly<Record<string, string>>;
 }
 
-/** Returns a page of the settings. `url.pathname` is one of the tabs. */
+/** Returns a settings page. `url.pathname` is the path of the current tab. */
 export function settingsPage(
   { url, notice, problems }: SignedInPage,
   { body, notices = {}, head, status }: SettingsContent,
