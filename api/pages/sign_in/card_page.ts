@@ -1,4 +1,4 @@
-/** Pages with one thing to do, in a card: signing in and up, and what links in mails open. */
+/** Pages with a single task, in a card: signing in, signing up, and the pages that links in mails open. */
 import { ApiError } from "../../../shared/errors.ts";
 import { PASSWORD_MIN_LENGTH } from "../../accounts/password_rules.ts";
 import { describeWait } from "../explain_error.ts";
@@ -10,9 +10,9 @@ export const PASSWORD_HINT = `At least ${PASSWORD_MIN_LENGTH} characters. Do not
 
 interface CardContent extends Pick<PageContent, "title" | "head" | "status"> {
   problems?: FormProblems | null;
-  /** Whether the body says what the API refused. */
+  /** Whether the body shows the API's error. */
   isRefused?: boolean;
-  /** Below the heading. */
+  /** The content below the heading. */
   body: Content;
 }
 
@@ -32,7 +32,7 @@ export function cardPage(content: CardContent): PageContent {
   };
 }
 
-/** The page of a link that no longer works: what that means, and where to go. */
+/** Returns the page for a link that no longer works, with an explanation and links to other pages. */
 export function deadLinkPage(advice: Content, links: Content = null): PageContent {
   const title = "This link no longer works";
   const text = "It has been used, has expired, or was replaced by a newer email.";
@@ -40,12 +40,12 @@ export function deadLinkPage(advice: Content, links: Content = null): PageConten
   return cardPage({ title, body });
 }
 
-/** The token of a link goes from the address into the form. Following the link changes nothing: mail scanners do that too. */
+/** Renders a link's token as a hidden field. Opening the link changes nothing, because mail scanners open links too. */
 export function linkTokenField(token: string): Html {
   return html`<input type="hidden" name="token" value="${token}">`;
 }
 
-/** Waits for a call. Says how long to wait after too many attempts. */
+/** Waits for a call. After too many attempts, throws an error with the waiting time. */
 export function explainLimit<T>(called: Promise<T>): Promise<T> {
   return explained(
     called,
@@ -53,7 +53,7 @@ export function explainLimit<T>(called: Promise<T>): Promise<T> {
   );
 }
 
-/** Says why an attempt to sign in was refused, or how long to wait after too many. */
+/** Returns the reason why a sign-in was rejected, or the waiting time after too many attempts. */
 export function describeRefusal({ status, headers, message }: ApiError): string {
   return status === 429 ? `Too many attempts. ${describeWait(Number(headers["Retry-After"]))}` : message;
 }

@@ -1,4 +1,4 @@
-/** /invitation: what the link of an invitation opens. Only its button joins: mail scanners follow every link. */
+/** /invitation: the page that an invitation's link opens. Only its button accepts, because mail scanners open every link. */
 import { ApiError } from "../../../shared/errors.ts";
 import { acceptInvitation, previewInvitation } from "../../accounts/members/accept_invitation.ts";
 import { orgPath, signInPath, withQuery } from "../addresses.ts";
@@ -22,7 +22,7 @@ export async function showInvitation(page: Page): Promise<PageResult> {
   });
 }
 
-/** Joins, or signs out to sign in with the invited address. */
+/** Accepts an invitation, or signs out so that the user can sign in with the invited address. */
 export async function answerInvitation(page: SignedInPage): Promise<PageResult> {
   const token = page.url.searchParams.get("token") ?? "";
   if (page.form.get("action") === "sign-out") return endSession(page, addressOf(token));
@@ -36,7 +36,7 @@ function addressOf(token: string): string {
   return withQuery("/invitation", { token });
 }
 
-/** Shows a page for a link that does not work, and for an account with another address. */
+/** Returns an explanation if the link does not work or is for another email address. */
 async function orRefusal(page: Page, token: string, show: () => Promise<PageResult>): Promise<PageResult> {
   try {
     return await show();

@@ -1,4 +1,4 @@
-/** The pages of a forgotten password: asking for a mail, and choosing a new password behind its link. */
+/** The pages for a forgotten password: requesting a mail, and choosing a new password with its link. */
 import { EMAIL_MAX_LENGTH } from "../../accounts/profile_fields.ts";
 import {
   requestPasswordReset,
@@ -12,7 +12,7 @@ import { cardPage, deadLinkPage, explainLimit, linkTokenField, PASSWORD_HINT } f
 
 const FORGOTTEN_PATH = "/forgot-password";
 
-/** Says the same for every address. */
+/** Requests a mail with a link. The response is the same for every email address. */
 export async function requestReset({ form, call }: Page): Promise<PageResult> {
   const email = (form.get("email") ?? "").trim();
   await explainLimit(call(requestPasswordReset, { body: { email } }));

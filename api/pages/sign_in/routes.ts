@@ -1,4 +1,4 @@
-/** Signing in and out, and accounts that people make and get back by mail. */
+/** Pages to sign in and out, and to create and recover accounts by mail. */
 import type { PageRoute } from "../page.ts";
 import { answerInvitation, showInvitation } from "./invitation.ts";
 import { requestReset, resetPassword, showForgotten, showReset } from "./reset_password.ts";
@@ -6,7 +6,7 @@ import { takeSecondStep } from "./second_step.ts";
 import { showSignIn, signIn, signOut } from "./sign_in.ts";
 import { confirm, showConfirm, showSignUp, signUp } from "./sign_up.ts";
 
-/** An email and a password, in percent-encoded UTF-8. The response of a passkey is larger. */
+/** The maximum size of a form with an email and a password in percent-encoded UTF-8. A passkey's response is larger. */
 const FORM_MAX_BYTES = 16 * 1024;
 /** Ignores the session, because a link may be opened in a browser where another user is signed in. */
 const FOR_ANYBODY = { maxFormBytes: FORM_MAX_BYTES, ignoresCookie: true } as const;

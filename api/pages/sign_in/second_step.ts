@@ -1,4 +1,4 @@
-/** The second step of signing in: a code, or with JavaScript a passkey. */
+/** The second step of signing in: a code or, with JavaScript, a passkey. */
 import { ApiError } from "../../../shared/errors.ts";
 import { signInWithSecondFactor } from "../../accounts/sign_in/second_step.ts";
 import { SIGN_IN_PATH, signInPath, withQuery } from "../addresses.ts";
@@ -10,12 +10,12 @@ import { nextPath } from "./next_path.ts";
 
 interface SecondStep {
   loginToken: string;
-  /** What the user has, as the first step says: `totp`, `recovery_code`, `passkey`. */
+  /** The user's methods, as returned by the first step: `totp`, `recovery_code`, `passkey`. */
   methods: readonly string[];
   problem: ApiError | null;
 }
 
-/** Signs in with a code or a passkey, and goes on to the next page. */
+/** Signs in with a code or a passkey, and redirects to the next page. */
 export async function takeSecondStep(page: Page): Promise<PageResult> {
   const loginToken = page.form.get("loginToken") ?? "";
   const code = page.form.get("code");
@@ -27,13 +27,13 @@ export async function takeSecondStep(page: Page): Promise<PageResult> {
     return seeOther(nextPath(page.url.searchParams.get("next")), { "Set-Cookie": cookie });
   } catch (error) {
     if (!(error instanceof ApiError) || error.status >= 500) throw error;
-    // Forms that an earlier release rendered have no `methods`.
+    // Forms from an earlier release have no `methods`.
     const methods = (page.form.get("methods") ?? "totp recovery_code").split(" ");
     return renderSecondStep(page, { loginToken, methods, problem: error });
   }
 }
 
-/** The password was right: the token of the sign-in is in the form. Offers what the user has. */
+/** Renders the forms for the user's methods after a correct password. The forms contain the token of the sign-in. */
 export function renderSecondStep({ url }: Page, { loginToken, methods, problem }: SecondStep): PageResult {
   const next = url.searchParams.get("next");
   const action = withQuery(`${SIGN_IN_PATH}/second-factor`, { next });

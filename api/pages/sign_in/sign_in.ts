@@ -10,10 +10,10 @@ import { cardPage, describeRefusal } from "./card_page.ts";
 import { nextPath } from "./next_path.ts";
 import { renderSecondStep } from "./second_step.ts";
 
-/** Parameters of an address to which the link of a mail has led. The link's account may be another than the session's. */
+/** Parameters of addresses to which links in mails lead. The link's account may differ from the session's. */
 const AFTER_LINK = ["reset", "signed-up", "dead-link"];
 
-/** Shows the form. A visitor who is signed in goes on to the next page, unless they come from the link of a mail. */
+/** Shows the form. Redirects signed-in visitors to the next page, unless they come from a link in a mail. */
 export function showSignIn(page: Page): PageResult {
   const { searchParams } = page.url;
   const isAfterLink = AFTER_LINK.some((name) => searchParams.has(name));
@@ -21,7 +21,7 @@ export function showSignIn(page: Page): PageResult {
   return renderSignIn(page, null);
 }
 
-/** Signs in and goes on to the next page. Shows the form again for a wrong pair or after too many attempts. */
+/** Signs in and redirects to the next page. Shows the form again after wrong credentials or too many attempts. */
 export async function signIn(page: Page): Promise<PageResult> {
   const email = (page.form.get("email") ?? "").trim();
   const password = page.form.get("password") ?? "";
@@ -39,7 +39,7 @@ export async function signIn(page: Page): Promise<PageResult> {
   }
 }
 
-/** Ends the session, if it has not ended yet, and redirects to the sign-in page. */
+/** Ends the session, if there is one, and redirects to the sign-in page. */
 export async function signOut(page: Page): Promise<Response> {
   return page.session ? endSession(page, SIGN_IN_PATH) : seeOther(SIGN_IN_PATH);
 }
@@ -48,7 +48,7 @@ export async function endSession({ send }: Page, location: string): Promise<Resp
   return seeSignedOut(location, await send(logout));
 }
 
-/** Redirects after the API has ended the session, and lets the browser forget all that it keeps for the account. */
+/** Redirects after the API has ended the session, and makes the browser delete the account's data. */
 export function seeSignedOut(location: string, { headers }: Response): Response {
   const response = seeOther(location, { "Clear-Site-Data": headers.get("clear-site-data") ?? "" });
   for (const cookie of [...headers.getSetCookie(), CLEARED_ORG])
@@ -64,7 +64,7 @@ function renderSignIn({ url, form, deps }: Page, problem: ApiError | null): Page
   const isNew = url.searchParams.has("signed-up") && !problem;
   const isReset = url.searchParams.has("reset") && !problem;
   const invalid = problem?.status === 401 && html` aria-invalid="true"`;
-  // The password has to be typed again; the email does not.
+  // The user types the password again but not the email.
   const [focusEmail, focusPassword] = email === "" ? [html` autofocus`, null] : [null, html` autofocus`];
   const describedBy = problem && html` aria-describedby="problem"`;
   return cardPage({

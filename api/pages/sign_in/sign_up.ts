@@ -1,4 +1,4 @@
-/** The pages of signing up: the form, and the page behind the link of the mail, which makes the account. */
+/** The pages to sign up: the form, and the page of the link in the mail, which creates the account. */
 import type { Config } from "../../../shared/process/config.ts";
 import { EMAIL_MAX_LENGTH } from "../../accounts/profile_fields.ts";
 import { confirmSignUp, signUp as signUpOperation } from "../../accounts/sign_up/sign_up.ts";
@@ -14,7 +14,7 @@ const SIGN_UP_PATH = "/sign-up";
 const CONFIRM_PATH = "/sign-up/confirm";
 const USERNAME_HINT = "Public. Lowercase letters, digits, dots, underscores and hyphens.";
 
-/** The page the visitor came from, such as an invitation. It stays in the browser: its address may have a token. */
+/** The page to open after sign-up, such as an invitation. It stays in the browser, because its address may have a token. */
 const NEXT_COOKIE = "ulr_after_sign_up";
 const NEXT_SECONDS = 24 * 3600;
 
@@ -34,7 +34,7 @@ function readNext({ request }: Page): string | null {
   }
 }
 
-/** Says the same for every address. */
+/** Requests an account. The response is the same for every email address. */
 export async function signUp(page: Page): Promise<PageResult> {
   if (page.deps.config.signUp === "off") return disabledPage();
   const { form, call, url } = page;
@@ -111,8 +111,8 @@ export async function confirm(page: Page): Promise<PageResult> {
 }
 
 /**
- * Asks for another username if the chosen one is taken. Asks for a new password too if the person did not sign up, or has
- * forgotten the password.
+ * Shows the form that creates the account. Asks for another username if the chosen one is taken. Asks for a new password if
+ * someone else signed up or the user forgot the password.
  */
 export function showConfirm({ url, form, problems }: Page): PageResult {
   const token = url.searchParams.get("token") ?? form.get("token");
