@@ -1,10 +1,10 @@
-/** The account in the header: the choice of the organization, and signing out. */
+/** Switches organizations and signs out, in the header of every page. */
 
 const org = document.getElementById("org");
 const button = org instanceof HTMLSelectElement && org.form?.querySelector("button");
 if (org instanceof HTMLSelectElement && button) {
   button.hidden = true;
-  // The keys of a closed list choose one entry after the other, so they only offer the button.
+  // In a closed list, each arrow key selects the next entry. Keyboard users confirm their choice with the button.
   let usesKeys = false;
   org.addEventListener("keydown", () => {
     usesKeys = true;
@@ -12,19 +12,19 @@ if (org instanceof HTMLSelectElement && button) {
   org.addEventListener("pointerdown", () => {
     usesKeys = false;
   });
-  // A click on another organization leads there, without the button.
+  // Choosing an organization with the pointer needs no button.
   org.addEventListener("change", () => {
     if (usesKeys) button.hidden = false;
     else org.form?.submit();
   });
 }
 
-// Browsers ignore the Clear-Site-Data of the response over http, and some always do.
+// Browsers ignore the Clear-Site-Data header over http, and some browsers always ignore it.
 document.addEventListener("submit", ({ submitter }) => {
   if (!submitter?.matches("#sign-out, [value=sign-out]")) return;
   try {
     sessionStorage.clear();
   } catch {
-    // Without storage, there is nothing to forget.
+    // If the browser denies access to storage, there is nothing to clear.
   }
 });

@@ -1,8 +1,8 @@
-/** The models ticked for a comparison: remembered in this tab while one sorts, filters and turns pages, and counted. */
+/** Counts the models selected for a comparison, and remembers them in this tab across sorting, filtering and paging. */
 
 import { keep, readKept } from "./tab_storage.js";
 
-/** The key of the ticked models in the storage of this tab. */
+/** The sessionStorage key of the selected models. */
 const TICKED = "compared-models";
 
 const form = document.querySelector("form[data-compares]");
@@ -30,9 +30,9 @@ function countTicked(form) {
     show();
     form.querySelector("button")?.focus();
   });
-  // Browsers restore boxes after the page has loaded.
+  // Browsers restore checkboxes after the page has loaded.
   addEventListener("pageshow", ({ persisted }) => {
-    // The page has kept its variables while other pages changed what is ticked.
+    // A page from the back/forward cache has outdated variables, because other pages may have changed the selection.
     if (persisted) ticked = new Set(readKept(TICKED) ?? ticked);
     show();
   });

@@ -1,4 +1,4 @@
-/** Adds buttons that copy a text of the page. Without this script or a clipboard, the page has no such buttons. */
+/** Shows the buttons that copy text from the page. Without this script or a clipboard, the buttons stay hidden. */
 
 /** @param {HTMLButtonElement} button */
 async function copy(button) {

@@ -1,15 +1,15 @@
 /**
- * Comfort on the exports pages: local times, live rows, a form that remembers, and downloads that are checked first, so that an
- * error is shown on the page. Everything works without it.
+ * Optional enhancements of the exports pages: local times, live rows, a form that remembers its input, and a check before each
+ * download, whose errors are shown on the page. Everything works without this script.
  */
 import { focusTarget, watchJobs } from "./job_rows.js";
 import { showLocalTimes } from "./local_time.js";
 import { keep, readFields, readKept } from "./tab_storage.js";
 
-/** The key of the form's choices in the storage of this tab. */
+/** The sessionStorage key of the form's choices. */
 const CHOICES = "export-form";
 
-/** Responses to HEAD have no body, and proxies have their own: the status says what is wrong. */
+/** Messages by HTTP status. HEAD responses have no body, and a proxy's error response does not have our format. */
 /** @type {Record<number, string>} */
 const PROBLEMS = {
   0: "The service cannot be reached. Check your connection and try again.",
@@ -24,7 +24,7 @@ const PROBLEMS = {
   504: "Counting the rows took too long. Start an organization export instead.",
 };
 
-/** The link whose file was found a moment ago. @type {EventTarget | null} */
+/** The link whose file the HEAD request has just found. @type {EventTarget | null} */
 let allowed = null;
 
 showLocalTimes(document);
@@ -40,26 +40,26 @@ document.addEventListener("submit", (event) => {
   if (question !== undefined && !confirm(question)) event.preventDefault();
 });
 
-/** The back button can restore this page after the sign-out. */
+/** The back button can restore this page after the user has signed out. */
 addEventListener("pageshow", (event) => {
   if (event.persisted) location.reload();
 });
 
-/** Prepares the form, if the page has one. */
+/** Sets up the start form, if the page has one. */
 function openStartForm() {
   const form = document.getElementById("start-form");
   if (!(form instanceof HTMLFormElement)) return;
   for (const zone of form.querySelectorAll("[data-zone]")) zone.textContent = "your local time";
-  // A form that the service has just refused still has what was typed.
+  // A form that the service has just rejected still contains the user's input.
   if (!("typed" in form.dataset)) restoreChoices(form);
-  // For a reload and for a sign-in after the session has ended.
+  // The choices survive a reload and a new sign-in after the session has expired.
   form.addEventListener("input", () => keep(CHOICES, readFields(form)));
   form.addEventListener("submit", () => setOffset(form));
   document.getElementById("estimate")?.focus();
 }
 
 /**
- * Says how many minutes the chosen instant's local time is behind UTC: clocks change.
+ * Sets the number of minutes by which the chosen local time is behind UTC. Daylight saving time changes this number.
  *
  * @param {HTMLFormElement} form
  */
@@ -82,11 +82,11 @@ function restoreChoices(form) {
   }
 }
 
-/** Prepares the list, if the page has one. */
+/** Sets up the project list, if the page has one. */
 function loadProjects() {
   const list = document.getElementById("projects");
   if (!list) return;
-  // The event does not bubble.
+  // `toggle` events do not bubble, so the listener captures them.
   list.addEventListener("toggle", (event) => void loadDownloads(event.target), true);
   const text = document.getElementById("filter-text");
   const count = document.getElementById("filter-count");
@@ -103,7 +103,7 @@ function loadProjects() {
 }
 
 /**
- * Replaces the link to a project's page by the downloads on that page.
+ * Replaces the link to a project's page with the downloads from that page.
  *
  * @param {EventTarget | null} details
  */
@@ -122,7 +122,7 @@ async function loadDownloads(details) {
 }
 
 /**
- * Handles a click on the page: a link to a file is followed once HEAD says that there is one.
+ * Handles a click on the page. Follows a download link only if a HEAD request finds the file.
  *
  * @param {MouseEvent} event
  */

@@ -1,22 +1,22 @@
-/** Keeps the rows of exports up to date: the page of the list is read again, and rows that differ are replaced. */
+/** Keeps the rows of exports up to date. Reloads the list regularly and replaces the rows that have changed. */
 import { showLocalTimes } from "./local_time.js";
 
-/** The job runner writes its progress once a second. */
+/** The first pause between reloads. The job runner writes its progress once a second. */
 const FIRST_PAUSE_MS = 1000;
-/** A response that takes longer counts as lost. */
+/** The timeout of a reload. */
 const MAX_READ_MS = 30_000;
-/** The longest pause for a build that does not change. */
+/** The maximum pause while a running build does not change. */
 const MAX_PAUSE_MS = 5000;
-/** Interval while no export is being built: other members start exports, and files expire. */
+/** The pause while no export is being built. Other members may still start exports, and files expire. */
 const IDLE_PAUSE_MS = 30_000;
 const SLOWER = 1.5;
 
-/** As the service sent them: scripts have changed what is shown. @type {Map<string, string>} */
+/** The rows' HTML as sent by the service, because scripts change the rows on the page. @type {Map<string, string>} */
 const sent = new Map();
 let pauseMs = FIRST_PAUSE_MS;
 let isReading = false;
 
-/** Reads the list from time to time, never in a hidden tab, and as soon as the tab is shown again. */
+/** Polls the list while the tab is visible, and immediately when the tab becomes visible again. */
 export function watchJobs() {
   const list = document.getElementById("jobs");
   if (!list) return;
@@ -43,8 +43,8 @@ function nextPause(list) {
 }
 
 /**
- * The list and the link to older rows on a page. Null if it could not be read; a session that has ended leads to the
- * sign-in page.
+ * Loads a page with the list and the link to older rows. Returns null if the request fails. If the session has ended, reloads
+ * this page, which redirects to the sign-in page.
  *
  * @param {string} address
  */
@@ -81,7 +81,7 @@ async function refresh(list, address) {
 }
 
 /**
- * Puts a row in the place of the one it replaces, or at the top.
+ * Replaces the row with the same id, or adds the row at the top.
  *
  * @param {HTMLElement} list
  * @param {HTMLElement} row
@@ -96,7 +96,7 @@ function put(list, row) {
   const hasNewStatus = old.dataset["status"] !== row.dataset["status"];
   const note = old.querySelector('[data-part="note"]');
   if (!hasNewStatus && note) {
-    // The reason describes this status.
+    // The note refers to the status, which is unchanged.
     row.classList.add("highlighted");
     row.querySelector(".job-head")?.after(note);
   }
@@ -136,7 +136,7 @@ async function showOlder(event, list) {
   if (rows[0] instanceof HTMLElement) rows[0].focus();
 }
 
-/** Leads to the row that the address points to. */
+/** Scrolls to the row that the address names, and focuses it. */
 export function focusTarget() {
   const row = document.querySelector("[data-target]");
   if (!(row instanceof HTMLElement)) return;

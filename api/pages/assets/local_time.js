@@ -1,12 +1,12 @@
-/** Times in the reader's own zone. */
+/** Shows times in the reader's time zone. */
 
-/** The pages are in English; the reader's variant of English decides the formats. */
+/** The pages are in English, so the reader's variety of English determines the date formats. */
 const LOCALE = navigator.languages.find(isEnglish) ?? "en-GB";
 const INSTANT = new Intl.DateTimeFormat(LOCALE, { dateStyle: "medium", timeStyle: "short" });
 const EXACT_INSTANT = new Intl.DateTimeFormat(LOCALE, { dateStyle: "full", timeStyle: "long" });
 
 /**
- * Chromium may say `en-US@posix`, which formats refuse.
+ * Returns whether a language is English. Chromium may report `en-US@posix`, which `Intl` rejects.
  * @param {string} language
  */
 function isEnglish(language) {
@@ -18,7 +18,7 @@ function isEnglish(language) {
 }
 
 /**
- * Shows the times in local time, with the exact one on pointing at them.
+ * Shows times in local time, with the exact time as a tooltip.
  *
  * @param {ParentNode} root
  */

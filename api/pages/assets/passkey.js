@@ -1,6 +1,6 @@
-/** Shows the forms that use a passkey, or make one, where the browser can. Elsewhere, the page says what is missing. */
+/** Shows the forms that use or create passkeys if the browser supports them. Otherwise, the page lists what is missing. */
 
-/** Messages for browser errors, by the name of the error. The browsers' own messages are for programmers. */
+/** Messages for browser errors, by error name. The browser's own messages are written for developers. */
 /** @type {Record<string, Record<string, string>>} */
 const PROBLEMS = {
   create: {

@@ -1,10 +1,10 @@
 /**
- * What this tab keeps until it is closed, such as the fields of a form. Where the browser denies that or has no room, pages
- * work without it.
+ * Stores values such as form fields until the tab is closed. Pages also work if the browser denies storage or the storage is
+ * full.
  */
 
 /**
- * Returns null if nothing is kept.
+ * Returns the value stored under a key, or null.
  * @param {string} key
  */
 export function readKept(key) {
@@ -16,7 +16,7 @@ export function readKept(key) {
 }
 
 /**
- * Returns what a form would send, without the fields that belong to the session.
+ * Returns the fields that a form would send, except those that belong to the session.
  * @param {HTMLFormElement} form
  * @returns {[string, string][]}
  */
@@ -33,6 +33,6 @@ export function keep(key, value) {
   try {
     sessionStorage.setItem(key, JSON.stringify(value));
   } catch {
-    // Full or denied.
+    // The storage is full, or the browser denies access to it.
   }
 }

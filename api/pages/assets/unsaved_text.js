@@ -1,12 +1,12 @@
 /**
- * Keeps what is sent in the form of a document or profile in this tab until it is saved, because an error page or the sign-in
- * page may follow. The form offers it when it is opened again. If the browser stores nothing, nothing is offered.
+ * Keeps the submitted text of a document or profile in this tab until it is saved, because an error page or the sign-in page
+ * may follow. The form offers to restore the text when it is opened again. This requires browser storage.
  */
 import { showLocalTimes } from "./local_time.js";
 import { keep, readFields, readKept } from "./tab_storage.js";
 
 const KEY = "unsaved-texts";
-/** In total, less than half of a browser's limit. */
+/** All texts together use less than half of a browser's storage limit. */
 const MAX_TEXTS = 5;
 const MAX_LENGTH = 200_000;
 
@@ -14,7 +14,7 @@ const MAX_LENGTH = 200_000;
 
 const user = document.getElementById("who")?.dataset["user"] ?? "";
 const path = location.pathname;
-// Saving leads here, from the page of the form.
+// The form redirects here after a save, so the referrer is the form's page.
 if (document.querySelector("[data-done=saved]"))
   write(readOthers(new URL(document.referrer || location.href).pathname));
 
@@ -26,7 +26,7 @@ form?.addEventListener("submit", () => {
 const text = form && (await findText());
 if (form && text) offer(form, text);
 
-/** Finds the text for this page. A text whose page is gone is one for a new definition. */
+/** Finds the stored text for this page. A new definition can restore a text whose page no longer exists. */
 async function findText() {
   const own = read().filter((text) => text.user === user);
   const here = own.find((text) => text.path === path);
@@ -48,7 +48,7 @@ function offer(form, text) {
     const name = control.getAttribute("name") ?? "";
     return (shown[name] ?? "") === (text.fields[name] ?? "");
   });
-  // After a check or a refusal, the page shows what was typed, but it is not saved yet.
+  // After a check or an error, the page shows the user's input, which is not saved yet.
   const isUnsaved = document.querySelector("#result, .problem[role=alert]:not(:empty)") !== null;
   if (isShown) return isUnsaved ? undefined : write(readOthers(text.path));
   const box = document.getElementById("unsaved");
@@ -68,7 +68,7 @@ function offer(form, text) {
 }
 
 /**
- * Hidden fields say which state of the draft was edited, so saving finds what others have changed since.
+ * Restores a form's fields. Hidden fields identify the draft's edited state, so saving detects later changes by others.
  * @param {HTMLFormElement} form
  * @param {Record<string, string>} fields
  */

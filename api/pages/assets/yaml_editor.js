@@ -1,6 +1,6 @@
 /**
- * Line numbers beside the text area of a document, links of problems that select their line in it, and a question before
- * unsaved text is left.
+ * Adds line numbers to the text area of a document and makes links to problems select their lines. Asks for confirmation before
+ * the user leaves unsaved text.
  */
 
 /** @type {HTMLTextAreaElement | null} */
@@ -15,12 +15,12 @@ if (area) {
     selectLine(area, Number(link.dataset["line"]), Number(link.dataset["column"]));
   });
 }
-// With problems, the page begins where they are.
+// Scroll to the problems, if the page has any.
 document.querySelector("#problems, .problem[role=alert]")?.scrollIntoView({ block: "nearest" });
 
 /**
- * Asks before the page is left while the text differs from what is stored. After a check or a refusal, the page shows text
- * that is not stored yet.
+ * Asks for confirmation before the user leaves unsaved text. After a check or an error, the page shows text that is not saved
+ * yet.
  * @param {HTMLTextAreaElement} area
  */
 function guardUnsaved(area) {
@@ -30,7 +30,7 @@ function guardUnsaved(area) {
   area.form?.addEventListener("submit", () => {
     isSent = true;
   });
-  // Back in a page that the browser has kept.
+  // The browser may restore this page from its back/forward cache.
   addEventListener("pageshow", () => {
     isSent = false;
   });
@@ -62,7 +62,7 @@ function addLineNumbers(area) {
 }
 
 /**
- * Selects a line from a column on, and scrolls it into the middle of the text area.
+ * Selects a line from a column to its end, and scrolls the line to the middle of the text area.
  * @param {HTMLTextAreaElement} area
  * @param {number} line
  * @param {number} column
