@@ -1,8 +1,8 @@
-/** Addresses of pages. Organizations, definitions and models have the same paths below /api/v1. */
+/** Builds page addresses. Organizations, definitions and models have the same paths as below /api/v1. */
 
 type QueryValues = Readonly<Record<string, string | number | null>>;
 
-/** Returns a path with a query. Empty values are left out. */
+/** Appends a query to a path. Empty values are omitted. */
 export function withQuery(path: string, query: QueryValues | URLSearchParams): string {
   const pairs: Iterable<[string, string | number | null]> =
     query instanceof URLSearchParams ? query : Object.entries(query);
@@ -12,7 +12,7 @@ export function withQuery(path: string, query: QueryValues | URLSearchParams): s
   return kept.length === 0 ? path : `${path}?${new URLSearchParams(kept)}`;
 }
 
-/** Copies a query with other values; null removes a parameter. */
+/** Returns a copy of a query with some parameters changed. A null value removes its parameter. */
 export function changed(query: URLSearchParams, changes: QueryValues): URLSearchParams {
   const copy = new URLSearchParams(query);
   for (const [name, value] of Object.entries(changes)) {
@@ -23,8 +23,8 @@ export function changed(query: URLSearchParams, changes: QueryValues): URLSearch
 }
 
 /**
- * Returns the parameters that a page knows, without empty ones, which forms send. Links from elsewhere have others, such as
- * `utm_source`, which the API would refuse.
+ * Returns the nonempty parameters that a page supports. Forms send empty ones, and links from other sites may add others, such
+ * as `utm_source`. The API would reject them.
  */
 export function knownQuery(url: URL, names: Readonly<Record<string, unknown>>): URLSearchParams {
   return new URLSearchParams(
@@ -32,17 +32,17 @@ export function knownQuery(url: URL, names: Readonly<Record<string, unknown>>): 
   );
 }
 
-/** Returns `/a/b`: each part is encoded. */
+/** Returns a path such as `/a/b`, with each part encoded. */
 function pathOf(...parts: readonly string[]): string {
   return parts.map((part) => `/${encodeURIComponent(part)}`).join("");
 }
 
 export const SIGN_IN_PATH = "/dashboard/sign-in";
 
-/** Proxies take some 4 KB for the header of a redirect, and `%` in an address is encoded once more. */
+/** Proxies accept about 4 KB of headers in a redirect, and each `%` in an address is encoded again. */
 const NEXT_MAX_LENGTH = 1000;
 
-/** Leads back to `address`, a path with its query, after signing in. A very long one is dropped. */
+/** Returns the path of the sign-in page. After sign-in, the user returns to `address` (path and query), unless it is too long. */
 export function signInPath(address: string | null): string {
   const isTooLong = address !== null && address.length > NEXT_MAX_LENGTH;
   return withQuery(SIGN_IN_PATH, { next: isTooLong ? null : address });
@@ -50,7 +50,7 @@ export function signInPath(address: string | null): string {
 
 export const EXPORTS_PATH = "/dashboard/exports";
 
-/** Returns the address of the row of an export; `as` says why it is shown. */
+/** Returns the address of an export's row. `as` is the reason for linking to the row. */
 export function exportPath(id: string, as: string): string {
   return `${withQuery(EXPORTS_PATH, { job: id, as })}#job-${id}`;
 }
@@ -59,7 +59,7 @@ export function projectPath(id: string): string {
   return `${EXPORTS_PATH}/projects${pathOf(id)}`;
 }
 
-/** Returns the address of an organization's page. */
+/** Returns the address of an organization's page, or of a page below it. */
 export function orgPath(slug: string, ...below: readonly string[]): string {
   return `/orgs${pathOf(slug, ...below)}`;
 }
@@ -69,11 +69,11 @@ export interface LinkedDefinition {
   /** The organization's slug. */
   organization: string;
   name: string;
-  /** Null or left out for the latest published version. */
+  /** The version. Null or undefined means the latest published one. */
   version?: string | null;
 }
 
-/** Returns the address of a definition's page, or of one below it. */
+/** Returns the address of a definition's page, or of a page below it. */
 export function definitionPath(
   { type, organization, name, version = null }: LinkedDefinition,
   ...below: readonly string[]
@@ -82,17 +82,17 @@ export function definitionPath(
   return `${parts}${version === null ? "" : `@${encodeURIComponent(version)}`}${pathOf(...below)}`;
 }
 
-/** Returns the organization's slug of a namespace, `@organization/name`. */
+/** Returns the organization's slug from a namespace, `@organization/name`. */
 export function organizationOf({ namespace }: { namespace: string }): string {
   return namespace.slice(1, namespace.indexOf("/"));
 }
 
-/** Returns the address of a model's page. The id may contain any character, including slashes. */
+/** Returns the address of a model's page. The model id may contain any character, including slashes. */
 export function modelPath({ provider, modelId }: { provider: string; modelId: string }): string {
   return `/models${pathOf(provider, ...modelId.split("/"))}`;
 }
 
-/** Returns the address of a comparison of these models. */
+/** Returns the address of the page that compares these models. */
 export function comparisonPath(names: readonly string[]): string {
   const pairs = names.map((name): [string, string] => ["model", name]);
   return withQuery("/models/compare", new URLSearchParams(pairs));

@@ -1,4 +1,4 @@
-/** Calls of our own API by its operations, so that a page knows which fields it can send and what it gets. */
+/** A typed client for our own API. The operation determines the fields that a page can send and the type of the response. */
 import type { Static, TProperties, TSchema } from "@sinclair/typebox";
 import { ApiError, type ErrorCode } from "../../shared/errors.ts";
 import type { DescribedJson, Operation, Responses } from "../http/operation.ts";
@@ -8,16 +8,16 @@ import { type Access, API_PREFIX } from "../http/route.ts";
 
 type QueryValue = string | number | boolean | null | undefined | readonly string[];
 
-/** Values are as typed by people: the API checks them. */
+/** The input of an API call. Its values may be unchecked user input, because the API validates them. */
 type CallInput<Params, Declared extends Query, Body> = Pick<ApiCall, "org" | "idempotencyKey"> & {
-  /** Asks for the headers only. */
+  /** Requests only the headers. */
   method?: "HEAD";
   params?: Readonly<Record<keyof Params, string>>;
   query?: URLSearchParams | { readonly [Name in keyof Declared]?: QueryValue };
   body?: { readonly [Name in keyof Body]?: unknown };
 };
 
-/** The input is left out where the path has no parameters. */
+/** The arguments of a call. The input is optional if the path has no parameters. */
 type Given<P extends TProperties, Q extends Query, B extends TSchema> = keyof P extends never
   ? [input?: CallInput<P, Q, Static<B>>]
   : [input: CallInput<P, Q, Static<B>> & { params: unknown }];
@@ -39,21 +39,21 @@ type Called<P extends TProperties, Q extends Query, B extends TSchema, R extends
 
 export interface ApiClient {
   /**
-   * Returns the JSON of the response, null without one. Throws the ApiError of the API: uncaught, it becomes the error page
-   * with its status.
+   * Returns the response's JSON, or null for an empty body. Throws the API's ApiError. If the page does not catch it, the
+   * visitor gets an error page with the same status.
    */
   call<P extends TProperties, Q extends Query, B extends TSchema, R extends Responses>(
     operation: Called<P, Q, B, R>,
     ...given: Given<P, Q, B>
   ): Promise<JsonOf<R[keyof R & Success]>>;
-  /** Like `call`, for callers where status or headers of the response matter. */
+  /** Like `call`, but returns the response, for callers that need its status or headers. */
   send<P extends TProperties, Q extends Query, B extends TSchema, R extends Responses>(
     operation: Called<P, Q, B, R>,
     ...given: Given<P, Q, B>
   ): Promise<Response>;
 }
 
-/** The JSON of an operation's response. */
+/** The JSON type of an operation's successful response. */
 export type ResponseOf<O> =
   O extends Called<infer _P, infer _Q, infer _B, infer R> ? JsonOf<R[keyof R & Success]> : never;
 
@@ -75,7 +75,7 @@ export function createApiClient(callApi: CallApi): ApiClient {
 type AnyDeclaration = Pick<Operation, "method" | "path">;
 type AnyInput = CallInput<Record<string, string>, Query, Record<string, unknown>>;
 
-/** Returns the path of an operation below /api/v1. */
+/** Returns an operation's path relative to /api/v1, with the parameters filled in. */
 export function apiPath({ path }: AnyDeclaration, params: Readonly<Record<string, string>> = {}): string {
   const value = (name: string) => params[name] ?? "";
   return path
@@ -94,7 +94,7 @@ function searchOf(query: AnyInput["query"] = {}): string {
   return pairs.length === 0 ? "" : `?${new URLSearchParams(pairs)}`;
 }
 
-/** Waits for a call. Returns null if it fails with one of these codes: where there is nothing, a page leaves it out. */
+/** Waits for a call. Returns null if it fails with one of these codes, so that a page can omit the missing data. */
 export async function nullIf<T>(codes: readonly ErrorCode[], called: Promise<T>): Promise<T | null> {
   try {
     return await called;

@@ -1,34 +1,34 @@
-/** A bar plot with axes, drawn as SVG, and the same numbers as a table. */
+/** Renders numbers as an SVG bar plot with axes, and as a table. */
 import { type Html, html } from "./html.ts";
 import { dataTable, formatCount, numberHeading } from "./parts.ts";
 
 interface BarPlot {
-  /** What the bars count. Also the name of the picture. */
+  /** The caption, which says what the bars count. */
   title: string;
-  /** Headings of the table. */
+  /** The column headings of the table. */
   columns: { label: string; value: string };
-  /** From left to right. */
+  /** The bars from left to right. */
   bars: readonly Bar[];
 }
 
 export interface Bar {
   label: string;
-  /** Zero or more. */
+  /** A value of zero or more. */
   value: number;
 }
 
-/** In units of the drawing, which is stretched to its place. */
+/** The size of the SVG's view box, which is stretched to the available space. */
 const WIDTH = 1000;
 const HEIGHT = 200;
-/** The part of a bar's place that it fills. */
+/** The width of a bar as a fraction of the distance between bars. */
 const FILL = 0.8;
-/** Keeps even the smallest value visible. */
+/** The minimum height of a bar, so that even the smallest value is visible. */
 const MIN_HEIGHT = 2;
-/** The factors of round numbers: 1, 2, 5, 10, 20, 50. */
+/** A round number is one of these factors times a power of ten. */
 const ROUND = [1, 2, 5, 10] as const;
 
 /**
- * Renders the plot. Text is HTML beside the drawing, so it keeps its size on a phone. The table below has every value for
+ * Renders the plot. Its labels are HTML outside the SVG, so they keep their size on a phone. The table lists every value for
  * people who cannot see the bars.
  */
 export function renderBarPlot(plot: BarPlot): Html {
@@ -65,7 +65,7 @@ function renderBar(
 `;
 }
 
-/** The labels of the first, the middle and the last bar: there is room for them on a phone. */
+/** Returns the labels of the first, middle and last bars. A phone has no room for more. */
 function labelled(bars: readonly Bar[]): string[] {
   const last = bars.length - 1;
   const places = new Set([0, Math.floor(last / 2), last].filter((place) => place >= 0));
@@ -81,7 +81,7 @@ export function barTable({ title, columns, bars }: BarPlot): Html {
   return dataTable(title, [columns.label, numberHeading(columns.value)], rows);
 }
 
-/** Returns the next round number: 1, 2, 5, 10, 20 and so on. */
+/** Rounds a value up to the next round number: 1, 2, 5, 10, 20 and so on. */
 function roundUp(value: number): number {
   const power = 10 ** Math.floor(Math.log10(value));
   const factor = ROUND.find((candidate) => candidate * power >= value) ?? 10;

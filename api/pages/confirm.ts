@@ -1,4 +1,4 @@
-/** The step before something that cannot be undone: a page of its own, so that it works without JavaScript. */
+/** The confirmation page before an action that cannot be undone. A separate page works without JavaScript. */
 import { problemSummary, tokenField } from "./forms.ts";
 import { type Content, html } from "./html.ts";
 import type { PageContent, Section } from "./layout.ts";
@@ -8,17 +8,17 @@ interface Confirmation {
   section: Section;
   /** A question, such as "Revoke this key?" */
   title: string;
-  /** The subject, and what will happen. */
+  /** The subject of the action, and its consequences. */
   text: Content;
-  /** The button that does it. */
+  /** The label of the button that performs the action. */
   action: string;
-  /** Whether it ends the visitor's own session: then a script deletes what this tab stores. */
+  /** Whether the action ends the visitor's own session. A script then deletes this tab's stored data. */
   signsOut?: boolean;
-  /** The address to go back to. */
+  /** The address of the Cancel link. */
   cancel: string;
 }
 
-/** Returns the page. Its form posts to the page's own address. */
+/** Returns a confirmation page, whose form posts to the page's own address. */
 export function confirmPage(
   { session, problems }: Pick<SignedInPage, "session" | "problems">,
   { section, title, text, action, signsOut, cancel }: Confirmation,

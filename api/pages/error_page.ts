@@ -1,4 +1,4 @@
-/** The page that a browser gets for an error: a wrong address, a refused form, a failure of the service. */
+/** The page that a browser gets for an error: an unknown address, a rejected form, or a failure of the service. */
 import type { ApiError } from "../../shared/errors.ts";
 import { parseModelName } from "../../shared/models/model_name.ts";
 import { requestUrl } from "../../shared/network/request_url.ts";
@@ -13,10 +13,10 @@ import { HTML_HEADERS } from "./page.ts";
 import { findSession } from "./page_session.ts";
 import { didYouMean } from "./parts.ts";
 
-/** Paths for programs. They get JSON, whatever they accept. */
+/** Paths for programs. Their errors are JSON, whatever the request accepts. */
 const PROGRAM_PATHS = /^\/(api\/v1|health|metrics|\.well-known)(\/|$)|^\/swagger\/json$/;
 
-/** Texts by status. They do not describe the error: a page that the visitor may not see looks like one that does not exist. */
+/** Texts by status. They do not describe the error, because a page that the visitor may not see must look like a missing page. */
 const TEXTS: Readonly<Record<number, { title: string; text: string }>> = {
   404: {
     title: "Page not found",
@@ -32,7 +32,7 @@ const TEXTS: Readonly<Record<number, { title: string; text: string }>> = {
   },
 };
 
-/** Shown if a form is about something that is gone or that the visitor may not see; a second click also leads here. */
+/** Shown if the subject of a form is missing or hidden from the visitor. A second click on the button can cause this too. */
 const GONE = {
   title: "No longer there",
   text: "What this form is about does not exist. It may already have been removed, perhaps by your first click. Go to:",
@@ -45,18 +45,18 @@ const OTHER_TITLES: Readonly<Record<number, string>> = {
   429: "Too many requests",
 };
 
-/** True for a browser that opens an address. Programs accept anything, or JSON. */
+/** Returns whether a browser opens an address. Programs accept JSON or any type. */
 export function acceptsHtml(request: Request): boolean {
   return request.headers.get("accept")?.includes("text/html") ?? false;
 }
 
-/** True for a browser at an address that is not one of programs. */
+/** Returns whether a browser opens an address for people, not one for programs. */
 export function isForPeople(request: Request): boolean {
   const { pathname } = requestUrl(request) ?? { pathname: "" };
   return acceptsHtml(request) && !PROGRAM_PATHS.test(pathname);
 }
 
-/** Links to what the visitor may have meant. Only the address and the public catalog decide, so they reveal nothing. */
+/** Renders links to pages with similar names. Only the address and the public catalog matter, so no private data is revealed. */
 function renderSuggestions({ details = {} }: ApiError): Content {
   const { reason, suggestions, name } = details;
   const modelPathOf = (model: string) => modelPath(parseModelName(model));
@@ -67,8 +67,8 @@ function renderSuggestions({ details = {} }: ApiError): Content {
 }
 
 /**
- * Replaces an error response by a page if the request is a browser's. The page shows who is signed in, unless the service
- * has failed: then it needs no database.
+ * Replaces an error response with a page if a browser sent the request. The page shows the signed-in user, except after a
+ * failure of the service, when it must not need the database.
  */
 export async function toErrorPage(
   response: Response,
@@ -90,7 +90,7 @@ export async function toErrorPage(
   const page = renderPage({
     title,
     section: null,
-    // The page of an unknown address is the same at all of them.
+    // The 404 page is the same for all addresses.
     address: status === 404 ? "/" : context.url.pathname,
     main: html`<div class="card message">
   <h1>${title}</h1>

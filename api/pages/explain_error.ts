@@ -6,14 +6,14 @@ import { countOf } from "./parts.ts";
 const BETWEEN_SENTENCES = /(?<=[.?!]) /;
 const ENDPOINT = /\b(?:GET|POST|PUT|PATCH|DELETE) \/|\/api\/v1\//;
 
-/** The advice on a page where the API's text names an endpoint. */
+/** Advice that replaces the API's advice if it names an endpoint. */
 const PAGE_ADVICE: Partial<Record<ErrorCode, string>> = {
   EXPORT_TOO_LARGE: "Start an organization export instead.",
   SECOND_FACTOR_REQUIRED: "Confirm with yours under Settings, Second factor.",
   UNPROCESSABLE_ENTITY: "Add one under Settings, Second factor.",
 };
 
-/** Texts for errors whose API message names a header that the form has sent. */
+/** Messages for errors whose API message names a header that the form sends. */
 const PAGE_TEXTS: Partial<Record<ErrorCode, string>> = {
   IDEMPOTENCY_IN_PROGRESS:
     "This form was sent before and is still being processed. Check the result before you send it again.",
@@ -21,14 +21,14 @@ const PAGE_TEXTS: Partial<Record<ErrorCode, string>> = {
     "This form was sent before, with other values. Check what was saved, then send it again.",
 };
 
-/** In place of OTHER_ORG_ADVICE, which names a header. */
+/** Replaces OTHER_ORG_ADVICE, which names a header. */
 export const PAGE_ORG_ADVICE = "You can choose another organization at the top of the page.";
 
 export function explainError({ code, message, headers, details }: ApiError): string {
   const text = (PAGE_TEXTS[code] ?? message)
     .replace(OTHER_ORG_ADVICE, PAGE_ORG_ADVICE)
     .replace(WAIT_ADVICE, describeWait(Number(headers["Retry-After"])));
-  // A problem with a document quotes it, endpoints and all.
+  // Messages about a document may quote endpoints from it, so no sentence is removed.
   if (details?.["errors"] !== undefined) return text;
   const sentences = text.split(BETWEEN_SENTENCES);
   const shown = sentences.filter((sentence) => !ENDPOINT.test(sentence));
@@ -36,7 +36,7 @@ export function explainError({ code, message, headers, details }: ApiError): str
   return shown.concat(advice).join(" ");
 }
 
-/** Says how long to wait: `Try again in 5 minutes.` */
+/** Returns the waiting time as a sentence: `Try again in 5 minutes.` */
 export function describeWait(seconds: number): string {
   if (!(seconds > 0)) return "Try again later.";
   if (seconds >= 120) return `Try again in ${countOf(Math.ceil(seconds / 60), "minute")}.`;

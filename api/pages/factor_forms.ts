@@ -1,13 +1,13 @@
 /**
- * Second factors in forms: what a code is called, and the forms of passkeys, which a script shows where the browser can use
- * them.
+ * Second factors in forms: the label of a code, and the forms for passkeys. A script shows these forms if the browser supports
+ * passkeys.
  */
 import { type Content, type Html, html } from "./html.ts";
 
-/** Goes into the head of a page with such a form. */
+/** The script for pages with a passkey form. */
 export const PASSKEY_SCRIPT = html`<script type="module" src="/dashboard/assets/passkey.js"></script>`;
 
-/** The text that a browser shows if it cannot show the form. */
+/** The text in browsers that do not support passkeys. */
 export const PASSKEY_MISSING = html`<p class="quiet" data-missing>Passkeys need JavaScript, https and a current browser.</p>`;
 
 interface PasskeyForm {
@@ -15,11 +15,11 @@ interface PasskeyForm {
   does: "get" | "create";
   /** The path of the API that returns the options, below /api/v1/auth. */
   options: string;
-  /** The address that it is sent to; the page's own if omitted. */
+  /** The address that the form is sent to; the page's own address if omitted. */
   action?: string;
 }
 
-/** Renders the form with its fields and its button. */
+/** Renders a passkey form with these fields and this button. */
 export function passkeyForm({ does, options, action }: PasskeyForm, fields: Content, button: Content): Html {
   return html`<form method="post"${action !== undefined && html` action="${action}"`} data-options-from="/api/v1/auth${options}" data-does="${does}" hidden>${fields}<input type="hidden" name="passkey">
     <div class="problem" role="alert"></div>
@@ -27,7 +27,7 @@ export function passkeyForm({ does, options, action }: PasskeyForm, fields: Cont
   </form>`;
 }
 
-/** Names the codes that a user with these methods has; null without any. */
+/** Returns the label for the codes of a user with these methods; null if no method has codes. */
 export function codeLabel(methods: readonly string[]): string | null {
   const hasRecoveryCode = methods.includes("recovery_code");
   if (!methods.includes("totp")) return hasRecoveryCode ? "Recovery code" : null;

@@ -1,4 +1,4 @@
-/** Forms: hidden fields, fields with their problems, the summary of errors, writes that may be refused. */
+/** Forms: hidden fields, fields with their problems, error summaries, and writes that the API may reject. */
 import { ApiError } from "../../shared/errors.ts";
 import { PASSWORD_MAX_LENGTH, PASSWORD_MIN_LENGTH } from "../accounts/password_rules.ts";
 import type { Problem } from "../http/validation_problems.ts";
@@ -15,11 +15,11 @@ export interface FormProblems {
   message: string;
   code: string;
   details: Readonly<Record<string, unknown>>;
-  /** Problems by the path of the API's field. */
+  /** Messages by the path of the API's field. */
   fields: ReadonlyMap<string, string>;
 }
 
-/** A form's hidden fields: the token that it requires, and the organization that it acts on. */
+/** Renders a form's hidden fields: the required token, and the organization that the form acts on. */
 export function tokenField({ formToken, org }: PageSession): Html {
   return html`${hiddenField("form_token", formToken)}${org && hiddenField("org", org.slug)}`;
 }
@@ -29,16 +29,16 @@ export function hiddenField(name: string, value: Content): Html {
 }
 
 /**
- * A hidden field with a value of its own for every rendered form. It becomes the Idempotency-Key of the write, which must not
- * happen twice when the response is reloaded or the button is pressed again.
+ * Renders a hidden field with a unique value per form. The value is the Idempotency-Key of the write, so reloading the response
+ * or pressing the button again does not repeat the write.
  */
 export function onceField(): Html {
   return hiddenField("request_id", crypto.randomUUID());
 }
 
 /**
- * Returns the Idempotency-Key of a form; an empty one, which the API rejects, if no header can hold it. A form that an older
- * release has sent may have none: then it is a new one.
+ * Returns the Idempotency-Key of a form. A key that no header can contain becomes empty, and the API rejects it. A form from an
+ * older release may have no key and gets a new one.
  */
 export function idempotencyKeyOf(form: URLSearchParams): string {
   const key = form.get("request_id") ?? crypto.randomUUID();
@@ -48,8 +48,8 @@ export function idempotencyKeyOf(form: URLSearchParams): string {
 type Outcome<T> = { ok: true; value: T } | { ok: false; problems: FormProblems };
 
 /**
- * Does a form's write. Throws what the form cannot show: a failure of the service, a session that has ended, a resource that
- * does not exist.
+ * Performs a form's write. Throws errors that the form cannot show: a failure of the service, an expired session, or a missing
+ * resource.
  */
 export async function attempt<T>(write: () => Promise<T>): Promise<Outcome<T>> {
   try {
@@ -60,7 +60,7 @@ export async function attempt<T>(write: () => Promise<T>): Promise<Outcome<T>> {
   }
 }
 
-/** Waits for a call. Where `explain` has an error that says more on a page than the API's, throws that one. */
+/** Waits for a call. Throws the error from `explain`, if it returns one, instead of the API's error. */
 export async function explained<T>(
   called: Promise<T>,
   explain: (error: ApiError) => ApiError | false,
@@ -72,14 +72,14 @@ export async function explained<T>(
   }
 }
 
-/** A response with a secret is not kept, so a form that is sent again cannot show it: `message` says what to do. */
+/** Waits for a call that returns a secret. The secret is not stored, so a form that is sent again throws `message`. */
 export function explainUsed<T>(called: Promise<T>, message: string): Promise<T> {
   return explained(called, ({ code }) => code === "IDEMPOTENCY_KEY_USED" && new ApiError(code, { message }));
 }
 
 /**
- * Waits for a call with the user's password, which is in `field`, and reports UNAUTHORIZED as a problem of that field: the
- * session is valid, or there would be no form, so only the password can be wrong.
+ * Waits for a call with the user's password from `field`. Reports UNAUTHORIZED as a problem of this field. Forms require a
+ * valid session, so only the password can be wrong.
  */
 export function explainPassword<T>(called: Promise<T>, field: string): Promise<T> {
   return explained(
@@ -98,14 +98,14 @@ function toProblems(error: ApiError): FormProblems {
   return { status, code, message, details, fields };
 }
 
-/** Names the field of the first problem as a form does, and not as the API. */
+/** Returns the first problem, with the form's name of the field instead of the API's name. */
 function formMessage(path: string, problem: string): string {
-  // A problem may name another field.
+  // The text of a problem may name another field.
   const text = problem.replaceAll(/\w+_\w+/g, (name) => LABELS[name] ?? name);
   return `Check the form: ${`${fieldWords(path)} ${text}`.trim()}${/[.?!]$/.test(text) ? "" : "."}`;
 }
 
-/** The labels of fields whose names are less clear. */
+/** Labels of fields whose API names are unclear. */
 const LABELS: Readonly<Record<string, string>> = {
   confirm: "confirmation",
   created_from: "created from",
@@ -117,19 +117,19 @@ const LABELS: Readonly<Record<string, string>> = {
   websiteUrl: "website",
 };
 
-/** Returns `new password` for `newPassword`. */
+/** Returns the words in a field's name: `new password` for `newPassword`. */
 export function fieldWords(path: string): string {
   return LABELS[path] ?? path.replaceAll(/(?<=[a-z])[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
 }
 
-/** Returns the error of one field, as the API reports it. Without a message, the page names the field. */
+/** Returns an error about one field, in the API's format. Without `message`, the page's message names the field. */
 export function fieldProblem(path: string, problem: string, message = "Check the form."): ApiError {
   return new ApiError("VALIDATION_ERROR", { message, details: { errors: [{ path, message: problem }] } });
 }
 
 /**
- * The summary at the top of a form, which has the focus and leads to the fields; nothing without problems. `hasField` returns
- * whether the form has a field of a name: by default, for every name.
+ * Renders the summary at the top of a form, with the focus and links to the fields; null without problems. `hasField` returns
+ * whether the form has a field with this name. By default, the form has every field.
  */
 export function problemSummary(
   problems: FormProblems | null,
@@ -150,7 +150,7 @@ export function problemSummary(
 }
 
 export interface Field {
-  /** The API's name of it; also the name of the control. */
+  /** The field's name in the API and the name of the control. */
   name: string;
   label: Content;
   hint?: Content;
@@ -158,8 +158,8 @@ export interface Field {
 }
 
 /**
- * Label, control, hint and problem of one field. `control` gets the attributes that tie them together, which go into
- * the tag: formField(field, (attributes) => html`<textarea ${attributes}>${value}</textarea>`).
+ * Renders a field with its label, control, hint and problem. `control` gets the attributes that connect them and must insert
+ * these into its tag: formField(field, (attributes) => html`<textarea ${attributes}>${value}</textarea>`).
  */
 export function formField({ name, label, hint, problems }: Field, control: (attributes: Html) => Html): Html {
   const id = fieldId(name);
@@ -178,7 +178,7 @@ export function formField({ name, label, hint, problems }: Field, control: (attr
 </div>`;
 }
 
-/** The problem of a field, below its control. */
+/** Renders the problem of a field, for the space below its control. */
 export function fieldError(name: string, problem: string | undefined): Content {
   return (
     problem !== undefined &&
@@ -186,12 +186,12 @@ export function fieldError(name: string, problem: string | undefined): Content {
   );
 }
 
-/** A field of one line. */
+/** Renders a field with a single line. */
 export function inputField(field: Field, attributes: Html): Html {
   return formField(field, (own) => html`<input ${own} ${attributes}>`);
 }
 
-/** A field for the user's password, or for a new one. */
+/** Renders a field for the user's current password or a new one. */
 export function passwordField(
   field: Field,
   autocomplete: "current-password" | "new-password",
@@ -204,15 +204,15 @@ export function passwordField(
   );
 }
 
-/** A field of several lines. A line break at the start of a text area is not part of its text, so one is added. */
+/** Renders a field with several lines. Browsers ignore a line break at the start of a text area, so one is added. */
 export function textField(field: Field, attributes: Html, value: Content): Html {
   return formField(field, (own) => html`<textarea ${own} ${attributes}>${"\n"}${value}</textarea>`);
 }
 
-/** Loaded by the page that saving leads to: what was typed no longer needs to be kept. */
+/** The script for the page after a save, which deletes the kept text. */
 export const UNSAVED_SCRIPT = html`<script type="module" src="/dashboard/assets/unsaved_text.js"></script>`;
 
-/** Put it into a form to let a script keep the text until it is saved. Use it once per page. */
+/** Offers to restore unsaved text, and keeps a form's text until it is saved. Use it inside a form, once per page. */
 export const UNSAVED_OFFER = html`<div class="notice" id="unsaved" hidden>
     <p role="alert">You have text that was not saved, typed at <time data-local></time>.</p>
     <p class="actions"><button type="button" value="restore">Restore</button> <button type="button">Discard</button></p>
@@ -233,7 +233,7 @@ export function renderOptions(options: readonly Option[], chosen: string | null 
 
 type ChoiceType = "radio" | "checkbox";
 
-/** A checkbox or radio button with its label, and attributes. */
+/** Renders a checkbox or radio button with its label. */
 export function choice(
   type: ChoiceType,
   name: string,
@@ -245,7 +245,7 @@ export function choice(
 `;
 }
 
-/** Choices of one field under its name, with its problem below them. */
+/** Renders the choices of a field below its label, followed by the field's problem. */
 export function choiceGroup(
   type: ChoiceType,
   { name, label, problem }: Pick<Field, "name" | "label"> & { problem: string | undefined },

@@ -1,4 +1,4 @@
-/** GET /: what this service is, search, links to everything. */
+/** GET /: a description of this service, a search, and links. */
 import { listDefinitions } from "../definitions/list.ts";
 import { bytesResponse } from "../http/bytes_response.ts";
 import { notFound } from "../http/require_visible.ts";
@@ -10,7 +10,7 @@ import { countOf, renderDay } from "./parts.ts";
 
 export const HOME_PAGES: readonly PageRoute[] = [["GET", "/", "all", showHome]];
 
-/** The links for programs. */
+/** Links for programs. */
 const LINKS = {
   api: "/api/v1",
   openapi: "/swagger/json",
@@ -23,7 +23,7 @@ const LINKS = {
   health: "/health/ready",
 } as const;
 
-/** Browsers get the page and programs the links; programs that accept neither get the 404 of an unknown path. */
+/** Returns the page to browsers and the links to programs. If a request accepts neither, it gets the 404 of an unknown path. */
 async function showHome(page: Page): Promise<PageResult> {
   if (acceptsHtml(page.request)) {
     return {

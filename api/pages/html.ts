@@ -1,6 +1,6 @@
 /** HTML as tagged templates. Every value is escaped unless it is itself the result of a template. */
 
-/** HTML that is safe to send. Only this file and the renderers named in its test make one from a string. */
+/** HTML that is safe to send. Only this file and the renderers named in its test create it from a string. */
 export class Html {
   readonly text: string;
 
@@ -13,7 +13,7 @@ export class Html {
   }
 }
 
-/** What a template takes: text and numbers are escaped; `null`, `undefined` and `false` are left out; lists are joined. */
+/** A value in a template. Text and numbers are escaped. `null`, `undefined` and `false` are omitted. Lists are joined. */
 export type Content = Html | string | number | bigint | null | undefined | false | readonly Content[];
 
 function render(value: Content): string {
@@ -26,8 +26,8 @@ function render(value: Content): string {
 }
 
 /**
- * The template with its values in place. Values stand between tags or in double-quoted attributes, never in a tag's or
- * an attribute's name; an optional attribute is a template of its own: html`<input${required && html` required`}>`.
+ * Renders a template. Values may be between tags or in double-quoted attributes, never in the name of a tag or attribute. An
+ * optional attribute is a template of its own: html`<input${required && html` required`}>`.
  */
 export function html(strings: TemplateStringsArray, ...values: readonly Content[]): Html {
   let text = strings[0] ?? "";
@@ -35,7 +35,7 @@ export function html(strings: TemplateStringsArray, ...values: readonly Content[
   return new Html(text);
 }
 
-/** The address as given if it leads to a website, else `null`: `javascript:` and the like lead nowhere. */
+/** Returns the normalized address if it is an http or https URL, and null for others such as `javascript:`. */
 export function webUrl(address: string | null): string | null {
   const url = address === null ? null : URL.parse(address);
   return url && ["http:", "https:"].includes(url.protocol) ? url.href : null;

@@ -4,34 +4,34 @@ import { renderOptions, tokenField } from "./forms.ts";
 import { type Content, type Html, html } from "./html.ts";
 import type { PageOrg, PageSession } from "./page_session.ts";
 
-/** The entries of the navigation. */
+/** An entry of the navigation. */
 export type Section = "exports" | "definitions" | "models" | "organization" | "settings" | "docs";
 
 export interface PageContent {
-  /** Title of the browser's tab; the h1 is part of `main`. */
+  /** The title of the browser tab. The h1 is part of `main`. */
   title: string;
-  /** The entry of the navigation that the page belongs to. */
+  /** The page's entry in the navigation. */
   section: Section | null;
-  /** Inside of `<main>`; has the page's one h1. */
+  /** The content of `<main>`, with the page's only h1. */
   main: Html;
-  /** More elements of `<head>`: modules, alternates, `<meta name="description">`. */
+  /** Additional elements of `<head>`: modules, alternates, `<meta name="description">`. */
   head?: Content;
-  /** 200 when left out. */
+  /** The HTTP status; 200 if omitted. */
   status?: number | undefined;
-  /** The organization of the caller that the page is about. It becomes the chosen one. */
+  /** The user's organization that the page is about. It becomes the chosen organization. */
   org?: PageOrg | null;
-  /** Whether the header shows neither the account nor the link to sign in. */
+  /** Whether the header hides the account and the sign-in link. */
   hidesAccount?: true;
 }
 
 interface Frame extends PageContent {
-  /** Left out where it is unknown: on error pages. */
+  /** The session; null for anonymous visitors. If omitted, the header shows neither the account nor a sign-in link. */
   session?: PageSession | null;
-  /** Path and query of the page. Signing in leads back to it. */
+  /** The page's path and query, to which the user returns after signing in. */
   address: string;
 }
 
-/** Before the page is painted, so that the header does not move. */
+/** The header's script. It runs before the first paint, so that the header does not move. */
 export const ACCOUNT_SCRIPT = html`<script type="module" blocking="render" src="/dashboard/assets/account.js"></script>`;
 
 export function renderPage(frame: Frame): Html {
@@ -84,7 +84,7 @@ function entriesFor(session: PageSession | null | undefined, org: PageOrg | null
 }
 
 /**
- * Where choosing another organization leads: to this page, or to the first of its section if this one is about the
+ * Returns the address for switching organizations: this page, or the first page of its section if the page is about an
  * organization.
  */
 function switchPath({ org, section, address }: Frame, entries: readonly Entry[]): string {

@@ -1,27 +1,27 @@
 /**
- * Notices of what a form has done, on the page that follows it. They travel in a cookie that the page clears: a
- * reload does not repeat them, and no address can make a page claim something.
+ * Notices about the result of a form, on the page that follows the form. The page clears the notice's cookie, so a reload does
+ * not repeat the notice. No link can make a page show a notice.
  */
 import { readCookie, setCookie } from "../http/cookies.ts";
 import { type Content, html } from "./html.ts";
 
 const COOKIE = "ulr_notice";
-/** The longest time that a redirect may take. */
+/** The maximum duration of a redirect. */
 const MAX_AGE_SECONDS = 60;
-/** More lines are counted. */
+/** The maximum number of listed lines. Further lines are only counted. */
 const MAX_LINES = 5;
 
 export interface Notice {
-  /** What was done, such as `saved`: a name of the page's texts. */
+  /** The name of the result, such as `saved`, which selects one of the page's texts. */
   done: string;
-  /** Lines of the document whose aliases were replaced by their texts. */
+  /** The document's lines on which aliases were replaced by their texts. */
   replacedAliases: readonly number[];
 }
 
-/** The warnings of a response. */
+/** The warnings in an API response. */
 export type Warnings = readonly { code: string; line?: number }[];
 
-/** Returns the `Set-Cookie` that takes a notice to a page. */
+/** Returns the `Set-Cookie` header that passes a notice to a page. */
 export function noticeCookie(location: string, done: string, warnings: Warnings): string {
   const lines = warnings.flatMap(({ code, line = 0 }) => (code === "ALIAS_REPLACED" ? [line] : []));
   const { pathname } = new URL(location, "http://localhost");
@@ -31,7 +31,7 @@ export function noticeCookie(location: string, done: string, warnings: Warnings)
 
 export const CLEARED_NOTICE = setCookie(COOKIE, "", { maxAgeSeconds: 0 });
 
-/** Reads the notice of the request's cookie; null without one, or if it is another page's. */
+/** Reads the notice from the request's cookie; null if there is none or it is for another page. */
 export function readNotice(headers: Headers, pathname: string): Notice | null {
   const value = new URLSearchParams(readCookie(headers, COOKIE) ?? "");
   if (value.get("page") !== pathname) return null;
@@ -39,7 +39,7 @@ export function readNotice(headers: Headers, pathname: string): Notice | null {
   return { done: value.get("done") ?? "", replacedAliases: lines.map(Number) };
 }
 
-/** Renders the page's text for the notice, announced by screen readers; nothing for an unknown name. */
+/** Renders the page's text for the notice, which screen readers announce; null for an unknown name. */
 export function renderNotice(notice: Notice | null, texts: Readonly<Record<string, string>>): Content {
   if (notice === null || !Object.hasOwn(texts, notice.done)) return null;
   return html`<p class="notice" role="status" data-done="${notice.done}">${texts[notice.done]}${describeAliases(notice)}</p>`;

@@ -1,4 +1,4 @@
-/** Serves pages: who is signed in, calls of the API, forms, headers. A page is a client of our own API. */
+/** Serves pages: sessions, API calls, forms and headers. A page is a client of our own API. */
 import { createHash } from "node:crypto";
 import type { Config } from "../../shared/process/config.ts";
 import type { Documents } from "../documents/documents.ts";
@@ -23,49 +23,48 @@ import {
   sessionEndedPath,
 } from "./page_session.ts";
 
-/** A page's view of its request. */
+/** A page's request and its context. */
 export interface Page extends ApiClient {
   request: Request;
-  /** The query is in `url.searchParams`, unchecked: the API checks what is passed on. */
+  /** The address. Its query is unchecked, because the API checks the values that the page passes on. */
   url: URL;
   /** Null for anonymous visitors. */
   session: PageSession | null;
-  /** The result of the form that led here; null without a session. */
+  /** The notice from the previous form; null without a session. */
   notice: Notice | null;
-  /** The fields of a POST; its origin and token have been checked. Empty otherwise. */
+  /** The fields of a POST, whose origin and token have been checked. Empty for a GET. */
   form: URLSearchParams;
-  /** The problems that the API found in the form, if its page is shown again. */
+  /** The API's problems with the form, if the page is shown again after an error. */
   problems: FormProblems | null;
   deps: PageDeps;
 }
 
-/** The dependencies of pages. */
 export interface PageDeps {
   config: Pick<Config, "publicUrl" | "signUp" | "signUpDomains" | "supportContact" | "organizationCreation">;
   documents: Documents;
-  /** Returns the slugs of organizations by id. They are public; some responses of the API have the id only. */
+  /** Returns the slugs of organizations by id, for API responses with only the id. Slugs are public. */
   listOrgSlugs(ids: readonly string[]): Promise<ReadonlyMap<string, string>>;
 }
 
 export type SignedInPage = Page & { session: PageSession };
 
-/** What a page's handler returns: the page, or another response such as `seeOther`. */
+/** The result of a page's handler: the page, or another response such as a redirect. */
 export type PageResult = PageContent | Response;
 
-/** Serves a page; `params` are those of its path. */
+/** A page's handler. `params` are the path parameters. */
 type View<P extends Page> = (page: P, params: never) => Promise<PageResult> | PageResult;
 
 export interface PageRouteOptions extends Pick<RouteOptions, "ignoresCookie"> {
-  /** If omitted, room for some texts; a document needs more. */
+  /** The maximum size of a form. The default is enough for some texts, but not for a document. */
   maxFormBytes?: number;
 }
 
-/** Shows a page with a form, and does what its form says. */
+/** The views of a page with a form. `show` renders the page, and `submit` processes the form. */
 export type FormViews<P extends Page> = readonly [show: View<P>, submit: View<P>];
 
 /**
- * A row of a table of pages. A page of "signedIn" leads visitors without a session to the sign-in page. A "FORM" is the GET and
- * the POST of a page with a form: if the API refuses the form, the page is shown again, with `problems`.
+ * A row of a table of pages. A "signedIn" page redirects visitors without a session to the sign-in page. A "FORM" row has a GET
+ * view and a POST view. If the API rejects the form, the page is shown again with `problems`.
  */
 export type PageRoute =
   | readonly [method: "GET" | "POST", path: string, "all", View<Page>, PageRouteOptions?]
@@ -73,7 +72,7 @@ export type PageRoute =
   | readonly [method: "FORM", path: string, "all", FormViews<Page>, PageRouteOptions?]
   | readonly [method: "FORM", path: string, "signedIn", FormViews<SignedInPage>, PageRouteOptions?];
 
-/** A view with the parameters that the router reads. The type of its row has checked its page. */
+/** A view with untyped path parameters. The row's type has already checked the type of the page. */
 type AnyView = (page: Page, params: Readonly<Record<string, string>>) => Promise<PageResult> | PageResult;
 
 /** The headers of every page, including error pages. */
@@ -86,7 +85,7 @@ export const HTML_HEADERS = {
 
 const FORM_MAX_BYTES = 64 * 1024;
 
-/** Makes the routes of a row. */
+/** Returns the routes of a row. */
 export function toPageRoutes(row: PageRoute, deps: PageDeps): Route[] {
   const [method, , , view] = row;
   if (method !== "FORM") return [toPageRoute(row, { method, view: view as AnyView }, deps)];
@@ -97,7 +96,7 @@ export function toPageRoutes(row: PageRoute, deps: PageDeps): Route[] {
   ];
 }
 
-/** Returns the view of a form's POST. */
+/** Returns the POST view of a form, which shows the page again if the API rejects the form. */
 function orShowAgain(submit: AnyView, show: AnyView): AnyView {
   return async (page, params) => {
     const outcome = await attempt(async () => submit(page, params));
@@ -110,8 +109,8 @@ function orShowAgain(submit: AnyView, show: AnyView): AnyView {
 }
 
 /**
- * Makes a route of a page. Its caller comes from the session cookie only; its bodies are forms of our own pages; it calls
- * the API and may read no more than that gives.
+ * Returns the route of a page. It authenticates by session cookie only, and accepts only forms of our own pages. It reads data
+ * only through the API.
  */
 function toPageRoute(
   [, pattern, visitors, , options = {}]: PageRoute,
@@ -143,7 +142,7 @@ function toPageRoute(
   };
 }
 
-/** Returns the address that `?org=` led to; on the page of another organization, the same page of the chosen one. */
+/** Returns the address without `?org=`. On another organization's page, returns the same page of the chosen organization. */
 function addressIn({ slug }: PageOrg, { pathname, searchParams }: URL): string {
   const [, first, shown, tab] = pathname.split("/");
   if (first !== "orgs" || shown === slug) return withQuery(pathname, changed(searchParams, { org: null }));
@@ -158,7 +157,7 @@ export function seeOther(location: string, headers: Readonly<Record<string, stri
   });
 }
 
-/** Like `seeOther`, to a page that shows once what was done. */
+/** Like `seeOther`, with a notice that the next page shows once. */
 export function seeOtherWith(location: string, done: string, warnings: Warnings = []): Response {
   return seeOther(location, { "Set-Cookie": noticeCookie(location, done, warnings) });
 }
@@ -176,20 +175,20 @@ async function openPage(request: Request, deps: PageDeps): Promise<Page> {
 }
 
 /**
- * Caches may keep what anonymous visitors get, and ask each time whether it is still the same. Links in mails have a secret
- * in their query, which `?next=` repeats: no request has such an address as its referrer, and no cache keeps the page.
+ * Sends a page. Caches may store anonymous pages but must revalidate them. Links in mails have a secret in their query, which
+ * `?next=` repeats. A page with a secret is not cached, and its address is never sent as a referrer.
  */
 function respondPage({ request, url, session, notice, deps }: Page, content: PageContent): Response {
   const { status = 200, org } = content;
   const shown = content.hidesAccount ? {} : { session };
-  // Encoded once, for the ETag and the response.
+  // Encoded once for both the ETag and the response.
   const body = Buffer.from(renderPage({ ...content, ...shown, address: url.pathname + url.search }).text);
   const { caller, responseHeaders } = requestContext(request);
   const isOwn = caller !== null || responseHeaders["Set-Cookie"] !== undefined;
   const hasSecret = /token/i.test(url.search);
   if (isOwn || hasSecret || status !== 200 || request.method !== "GET") {
     const headers = new Headers({ ...HTML_HEADERS, "Cache-Control": "private, no-store" });
-    // Not no-referrer: browsers would then send forms without their origin.
+    // With `no-referrer`, browsers would send forms without their origin.
     if (hasSecret) headers.set("Referrer-Policy", "strict-origin");
     if (notice) headers.append("Set-Cookie", CLEARED_NOTICE);
     if (org && org.slug !== chosenSlug(request.headers))

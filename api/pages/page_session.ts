@@ -1,6 +1,6 @@
 /**
- * The session of a page: who is signed in, for which organization, and where a page leads when the session has ended. A cookie
- * whose session is over was deleted before, and its visitor is anonymous (http/pipeline/rate_limits.ts).
+ * The session of a page: the user, the chosen organization, and the redirect after the session has ended. The cookie of an
+ * ended session has already been cleared, so its visitor is anonymous (http/pipeline/rate_limits.ts).
  */
 
 import { createHmac, timingSafeEqual } from "node:crypto";
@@ -18,17 +18,15 @@ export interface PageSession {
   user: ResponseOf<typeof getMe>["data"]["user"];
   organizations: readonly PageOrg[];
   /**
-   * The chosen organization; without a choice, the first that is not personal. A form has the one it was rendered for, not
-   * what was chosen in another tab meanwhile. Null if the caller is not a member of it, or has no organization.
+   * The chosen organization. The default is the first one that is not personal. A form uses the organization for which it was
+   * rendered, even if another tab has changed the choice. Null if the user is not a member of it or has no organization.
    */
   org: PageOrg | null;
-  /** Goes into the hidden field `form_token` of every form. */
+  /** The value of the hidden field `form_token` in every form. */
   formToken: string;
 }
 
-/**
- * Returns the session of a page's request; null for anonymous visitors, and if it ended after the request was authenticated.
- */
+/** Returns the session of a page's request; null for anonymous visitors or if the session ended after authentication. */
 export async function findSession(
   context: RequestContext,
   config: Pick<Config, "publicUrl">,
@@ -46,31 +44,28 @@ export async function findSession(
   }
 }
 
-/** The parameter with which the sign-in page says that the session has expired. */
+/** The query parameter that makes the sign-in page say that the session has expired. */
 export const SESSION_ENDED = "ended";
 
-/** Returns the sign-in page, which leads back. A form had a session, so it has expired, and the page says so. */
+/** Returns the path of the sign-in page, which redirects back. After a POST, the page says that the session has expired. */
 export function sessionEndedPath({ pathname, search }: URL, method: "GET" | "POST"): string {
   const path = signInPath(pathname + search);
   if (method === "GET") return path;
   return `${path}${path.includes("?") ? "&" : "?"}${SESSION_ENDED}`;
 }
 
-/** Returns the fields of a POST; empty otherwise. */
+/** Returns the form fields of a POST; empty for other requests. */
 export function formOf({ body }: Pick<RequestContext, "body">): URLSearchParams {
   return body["form"] instanceof URLSearchParams ? body["form"] : new URLSearchParams();
 }
 
-/**
- * Derives the token in every form of a session; null without one. A form that another site sends, or that another session was
- * given, has none or a wrong one.
- */
+/** Derives the form token of a session; null without a session. Forms from another site or another session have no valid token. */
 function formTokenOf({ caller, request }: RequestContext, config: Pick<Config, "publicUrl">): string | null {
   const [token] = caller ? readSessionTokens(request.headers, config) : [];
   return token === undefined ? null : createHmac("sha256", token).update("form token").digest("base64url");
 }
 
-/** Throws FORBIDDEN_ORIGIN unless the form has the session's token. Without a session, there is nothing to misuse. */
+/** Throws FORBIDDEN_ORIGIN unless the form has the session's token. A request without a session needs no protection. */
 export function requireFormToken(context: RequestContext, config: Pick<Config, "publicUrl">): void {
   const expected = formTokenOf(context, config);
   if (expected === null) return;
@@ -82,7 +77,7 @@ export function requireFormToken(context: RequestContext, config: Pick<Config, "
 
 export type PageOrg = ResponseOf<typeof getMe>["data"]["organizations"][number];
 
-/** Finds an organization among the caller's; null if they are not a member. */
+/** Finds an organization by slug among the user's organizations; null if the user is not a member. */
 export function findOwnOrg(
   { session }: { session: { organizations: readonly PageOrg[] } | null },
   slug: string,
@@ -93,22 +88,20 @@ export function findOwnOrg(
 const COOKIE = "ulr_org";
 const YEAR_SECONDS = 365 * 86_400;
 
-/** Returns the `Set-Cookie` of a choice. */
+/** Returns the `Set-Cookie` header that stores the chosen organization. */
 export function orgCookie({ slug }: PageOrg, { publicUrl }: Pick<Config, "publicUrl">): string {
   return setCookie(COOKIE, slug, { maxAgeSeconds: YEAR_SECONDS, publicUrl });
 }
 
-/** The `Set-Cookie` that forgets the choice, for a shared browser. */
+/** The `Set-Cookie` header that deletes the choice, for a shared browser. */
 export const CLEARED_ORG = setCookie(COOKIE, "", { maxAgeSeconds: 0 });
 
-/** Returns the slug in the cookie, which may be anything. */
+/** Returns the slug in the cookie, which is untrusted. */
 export function chosenSlug(headers: Headers): string | null {
   return readCookie(headers, COOKIE);
 }
 
-/**
- * Chooses the organization of a request: a form names it in a field; `?org=`, which old links have, comes before the cookie.
- */
+/** Chooses the organization of a request: first by the form's field, then by `?org=` in old links, then by the cookie. */
 function chooseOrg(
   organizations: readonly PageOrg[],
   { request, url, writes, body }: Pick<RequestContext, "request" | "url" | "writes" | "body">,

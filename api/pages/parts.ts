@@ -1,9 +1,9 @@
-/** The parts that pages repeat: counts, prices, times, badges, empty states, tabs, pagers, tables. */
+/** Shared parts of pages: counts, prices, times, badges, empty states, tabs, pagers and tables. */
 import { type Content, Html, html } from "./html.ts";
 
 const COUNT = new Intl.NumberFormat("en-US");
 
-/** Returns `12,000`. */
+/** Formats a count: `12,000`. */
 export function formatCount(count: number): string {
   return COUNT.format(count);
 }
@@ -12,7 +12,7 @@ const PRICE = new Intl.NumberFormat("en-US", {
   style: "currency",
   currency: "USD",
   minimumFractionDigits: 2,
-  // As many as it takes: a price is never shown as free.
+  // All digits are shown, so that a low price never appears to be free.
   maximumFractionDigits: 100,
 });
 
@@ -37,12 +37,12 @@ export function didYouMean(names: readonly string[], addressOf: (name: string) =
   return links.length > 0 && html` Did you mean ${links}?`;
 }
 
-/** Returns `1 row`, `12,000 rows`. */
+/** Returns a count with its noun: `1 row`, `12,000 rows`. */
 export function countOf(count: number, noun: string): string {
   return `${formatCount(count)} ${noun}${count === 1 ? "" : "s"}`;
 }
 
-/** Returns an ISO 8601 instant to the minute, in UTC: without a script, a page does not know its reader's time zone. */
+/** Formats an ISO 8601 instant to the minute, in UTC. Without a script, a page does not know its reader's time zone. */
 export function formatInstant(instant: string): string {
   return `${instant.slice(0, 10)} ${instant.slice(11, 16)} UTC`;
 }
@@ -65,12 +65,12 @@ export function badge(text: Content, look = ""): Html {
   return html`<span class="badge${look !== "" && ` ${look}`}">${text}</span>`;
 }
 
-/** Renders what stands in place of a list without entries. */
+/** Renders a text in place of an empty list. */
 export function emptyState(text: Content): Html {
   return html`<p class="empty">${text}</p>`;
 }
 
-/** Links to other parts of the same subject: [address, label, whether it is the page that is shown]. */
+/** A link to a part of the same subject: [address, label, whether it is the current page]. */
 type Tab = readonly [href: string, label: Content, isCurrent: boolean];
 
 export function tabBar(label: string, tabs: readonly Tab[]): Html {
@@ -86,17 +86,17 @@ interface PageOfList {
   offset: number;
   limit: number;
   total: number;
-  /** Entries on this page. */
+  /** The number of entries on this page. */
   shown: number;
 }
 
-/** Reads the offset of a list from its address; the list begins at its start for any other text. */
+/** Reads the offset of a list from the address; 0 if it is missing or invalid. */
 export function readOffset({ searchParams }: URL, name = "offset"): number {
   const text = searchParams.get(name) ?? "";
   return /^\d{1,9}$/.test(text) ? Number(text) : 0;
 }
 
-/** Renders links to the pages before and after; nothing for a list of one page. `linkTo` gets null for the first page. */
+/** Renders links to the previous and the next page; null for a list of one page. `linkTo` gets null for the first page. */
 export function pager(
   { offset, limit, total, shown }: PageOfList,
   linkTo: (offset: number | null) => string,
@@ -115,7 +115,7 @@ export function pager(
 </nav>`;
 }
 
-/** Renders a table that scrolls inside of its own box. A column is its heading, or an element `th`. */
+/** Renders a table that scrolls inside its own box. A column is the text of its heading or a `th` element. */
 export function dataTable(
   label: string,
   columns: readonly (string | Html)[],
@@ -132,8 +132,8 @@ ${rows}</tbody></table></div>`;
 }
 
 /**
- * As `dataTable`, for rows that are wider than a phone, which shows the cells of each one below each other with their headings.
- * The first cell names its row. Numbers are aligned.
+ * Like `dataTable`, for rows that are wider than a phone. A phone shows a row's cells below each other, with their headings.
+ * The first cell is the heading of its row. Numbers are aligned.
  */
 export function recordTable(
   label: string,
@@ -156,7 +156,7 @@ function recordCell(cell: Content, label: Content): Html {
   return html`<td class="number" data-label="${label}">${formatCount(cell)}</td>\n`;
 }
 
-/** The heading of a column of numbers. */
+/** Renders the heading of a column of numbers. */
 export function numberHeading(label: string): Html {
   return html`<th scope="col" class="number">${label}</th>`;
 }

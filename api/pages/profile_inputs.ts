@@ -2,7 +2,7 @@
 import { type FormProblems, inputField, textField, UNSAVED_OFFER } from "./forms.ts";
 import { type Html, html } from "./html.ts";
 
-/** Renders the text about a user or an organization, and their website, with what was typed. */
+/** Renders the fields for the description and website of a user or an organization, with the user's input. */
 export function profileInputs(
   { name, label, value }: { name: string; label: string; value: string },
   websiteUrl: string,

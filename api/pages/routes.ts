@@ -1,11 +1,11 @@
-/** What pages load, the icon, and /dashboard, which leads to the exports. */
+/** Serves the files that pages load and the icon. Redirects /dashboard to the exports. */
 import { Type } from "@sinclair/typebox";
 import { type AnyOperation, operation, reply } from "../http/operation.ts";
 import { notFound } from "../http/require_visible.ts";
 import { ASSET_HEADERS } from "../http/response/security_headers.ts";
 import { readStaticFile, replyFile, type StaticFile, toStaticFile } from "../http/response/static_file.ts";
 
-/** The files of `assets/` that pages load. No others are served. */
+/** The files in `assets/` that are served. All others are not. */
 const ASSETS = [
   "account.js",
   "compare_models.js",
@@ -21,7 +21,7 @@ const ASSETS = [
   "yaml_editor.js",
 ];
 
-/** Parts of style.css by subject, so that pages load one stylesheet. */
+/** The parts of style.css by subject, which are joined so that pages load one stylesheet. */
 const STYLE_PARTS = ["style.css", "definitions.css", "models.css", "accounts.css"];
 
 function readAsset(name: string): StaticFile {
@@ -35,7 +35,7 @@ function assetUrl(name: string): URL {
   return new URL(`./assets/${name}`, import.meta.url);
 }
 
-/** Not in the document. */
+/** Properties of all operations. They are not part of the OpenAPI document. */
 const BASE = { method: "GET", access: "public", tag: "Pages", documentedAs: [] } as const;
 
 const openDashboard = operation(
@@ -45,14 +45,14 @@ const openDashboard = operation(
     path: "/dashboard",
     summary: "Open the exports",
     description: "Redirects to the exports.",
-    // Links from elsewhere may have parameters, such as `utm_source`.
+    // Links from other sites may have parameters such as `utm_source`.
     uncheckedQuery: {},
     response: { 302: null },
   },
   async () => reply(302, null, { headers: { Location: "/dashboard/exports" } }),
 );
 
-/** Reads the files, and makes the operations that serve them and lead to the exports. */
+/** Reads the files. Returns the operations that serve the files and redirect to the exports. */
 export function createAssetOperations(): AnyOperation[] {
   const assets = new Map(ASSETS.map((name) => [name, readAsset(name)]));
   const served = { ...BASE, conditional: true, unlimited: true } as const;

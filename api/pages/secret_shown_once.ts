@@ -1,7 +1,7 @@
 /** A secret that is shown once, in the response to the form that created it. */
 import { type Html, html } from "./html.ts";
 
-/** Goes into the head of a page with a copy button. */
+/** The script for pages with a copy button. */
 export const COPY_SCRIPT = html`<script type="module" src="/dashboard/assets/copy_button.js"></script>`;
 
 /** Renders a secret with a button that copies it. Without JavaScript, the text can be selected. */
