@@ -1,4 +1,4 @@
-/** Builds page addresses. Organizations, definitions and models have the same paths as below /api/v1. */
+/** Builds page addresses. The paths of organizations, definitions and models are the same as below /api/v1. */
 
 type QueryValues = Readonly<Record<string, string | number | null>>;
 
@@ -23,8 +23,8 @@ export function changed(query: URLSearchParams, changes: QueryValues): URLSearch
 }
 
 /**
- * Returns the nonempty parameters that a page supports. Forms send empty ones, and links from other sites may add others, such
- * as `utm_source`. The API would reject them.
+ * Returns the parameters that a page supports, without the empty ones that forms send. Links from other sites may have other
+ * parameters, such as `utm_source`, which the API would reject.
  */
 export function knownQuery(url: URL, names: Readonly<Record<string, unknown>>): URLSearchParams {
   return new URLSearchParams(
@@ -69,7 +69,7 @@ export interface LinkedDefinition {
   /** The organization's slug. */
   organization: string;
   name: string;
-  /** The version. Null or undefined means the latest published one. */
+  /** The version. Null or undefined means the latest published version. */
   version?: string | null;
 }
 

@@ -39,8 +39,8 @@ type Called<P extends TProperties, Q extends Query, B extends TSchema, R extends
 
 export interface ApiClient {
   /**
-   * Returns the response's JSON, or null for an empty body. Throws the API's ApiError. If the page does not catch it, the
-   * visitor gets an error page with the same status.
+   * Returns the response's JSON, or null for an empty body. Throws the API's ApiError. If the page does not catch the error,
+   * the visitor gets an error page with the same status.
    */
   call<P extends TProperties, Q extends Query, B extends TSchema, R extends Responses>(
     operation: Called<P, Q, B, R>,

@@ -65,7 +65,7 @@ function renderBar(
 `;
 }
 
-/** Returns the labels of the first, middle and last bars. A phone has no room for more. */
+/** Returns the labels of the first, middle and last bars. A phone has no room for more labels. */
 function labelled(bars: readonly Bar[]): string[] {
   const last = bars.length - 1;
   const places = new Set([0, Math.floor(last / 2), last].filter((place) => place >= 0));

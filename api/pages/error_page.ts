@@ -50,13 +50,13 @@ export function acceptsHtml(request: Request): boolean {
   return request.headers.get("accept")?.includes("text/html") ?? false;
 }
 
-/** Returns whether a browser opens an address for people, not one for programs. */
+/** Returns whether a browser opens an address that is not for programs. */
 export function isForPeople(request: Request): boolean {
   const { pathname } = requestUrl(request) ?? { pathname: "" };
   return acceptsHtml(request) && !PROGRAM_PATHS.test(pathname);
 }
 
-/** Renders links to pages with similar names. Only the address and the public catalog matter, so no private data is revealed. */
+/** Renders links to similar pages. The links depend only on the address and the public catalog, so they reveal no private data. */
 function renderSuggestions({ details = {} }: ApiError): Content {
   const { reason, suggestions, name } = details;
   const modelPathOf = (model: string) => modelPath(parseModelName(model));

@@ -6,7 +6,7 @@ import { countOf } from "./parts.ts";
 const BETWEEN_SENTENCES = /(?<=[.?!]) /;
 const ENDPOINT = /\b(?:GET|POST|PUT|PATCH|DELETE) \/|\/api\/v1\//;
 
-/** Advice that replaces the API's advice if it names an endpoint. */
+/** Advice for errors whose API advice names an endpoint. */
 const PAGE_ADVICE: Partial<Record<ErrorCode, string>> = {
   EXPORT_TOO_LARGE: "Start an organization export instead.",
   SECOND_FACTOR_REQUIRED: "Confirm with yours under Settings, Second factor.",

@@ -7,13 +7,13 @@ import { type Content, type Html, html } from "./html.ts";
 /** The script for pages with a passkey form. */
 export const PASSKEY_SCRIPT = html`<script type="module" src="/dashboard/assets/passkey.js"></script>`;
 
-/** The text in browsers that do not support passkeys. */
+/** Shown in browsers that do not support passkeys. */
 export const PASSKEY_MISSING = html`<p class="quiet" data-missing>Passkeys need JavaScript, https and a current browser.</p>`;
 
 interface PasskeyForm {
   /** The method of `navigator.credentials`. */
   does: "get" | "create";
-  /** The path of the API that returns the options, below /api/v1/auth. */
+  /** The API path that returns the options, relative to /api/v1/auth. */
   options: string;
   /** The address that the form is sent to; the page's own address if omitted. */
   action?: string;

@@ -15,7 +15,7 @@ export interface FormProblems {
   message: string;
   code: string;
   details: Readonly<Record<string, unknown>>;
-  /** Messages by the path of the API's field. */
+  /** Messages by the path of the field in the API. */
   fields: ReadonlyMap<string, string>;
 }
 
@@ -38,7 +38,7 @@ export function onceField(): Html {
 
 /**
  * Returns the Idempotency-Key of a form. A key that no header can contain becomes empty, and the API rejects it. A form from an
- * older release may have no key and gets a new one.
+ * older release may have no key and gets a new key.
  */
 export function idempotencyKeyOf(form: URLSearchParams): string {
   const key = form.get("request_id") ?? crypto.randomUUID();
@@ -60,7 +60,7 @@ export async function attempt<T>(write: () => Promise<T>): Promise<Outcome<T>> {
   }
 }
 
-/** Waits for a call. Throws the error from `explain`, if it returns one, instead of the API's error. */
+/** Waits for a call. If `explain` returns an error, throws it instead of the API's error. */
 export async function explained<T>(
   called: Promise<T>,
   explain: (error: ApiError) => ApiError | false,
@@ -98,7 +98,7 @@ function toProblems(error: ApiError): FormProblems {
   return { status, code, message, details, fields };
 }
 
-/** Returns the first problem, with the form's name of the field instead of the API's name. */
+/** Returns a message about the first problem. It uses the field's name in the form instead of the name in the API. */
 function formMessage(path: string, problem: string): string {
   // The text of a problem may name another field.
   const text = problem.replaceAll(/\w+_\w+/g, (name) => LABELS[name] ?? name);
@@ -158,8 +158,8 @@ export interface Field {
 }
 
 /**
- * Renders a field with its label, control, hint and problem. `control` gets the attributes that connect them and must insert
- * these into its tag: formField(field, (attributes) => html`<textarea ${attributes}>${value}</textarea>`).
+ * Renders a field with its label, control, hint and problem. `control` gets the attributes that connect these parts and must
+ * insert them into its tag: formField(field, (attributes) => html`<textarea ${attributes}>${value}</textarea>`).
  */
 export function formField({ name, label, hint, problems }: Field, control: (attributes: Html) => Html): Html {
   const id = fieldId(name);
@@ -178,7 +178,7 @@ export function formField({ name, label, hint, problems }: Field, control: (attr
 </div>`;
 }
 
-/** Renders the problem of a field, for the space below its control. */
+/** Renders the problem of a field, which is shown below its control. */
 export function fieldError(name: string, problem: string | undefined): Content {
   return (
     problem !== undefined &&

@@ -10,7 +10,7 @@ import { countOf, renderDay } from "./parts.ts";
 
 export const HOME_PAGES: readonly PageRoute[] = [["GET", "/", "all", showHome]];
 
-/** Links for programs. */
+/** The links in the response to programs. */
 const LINKS = {
   api: "/api/v1",
   openapi: "/swagger/json",
@@ -23,7 +23,7 @@ const LINKS = {
   health: "/health/ready",
 } as const;
 
-/** Returns the page to browsers and the links to programs. If a request accepts neither, it gets the 404 of an unknown path. */
+/** Returns the page to browsers and the links to programs. A request that accepts neither gets the 404 of an unknown path. */
 async function showHome(page: Page): Promise<PageResult> {
   if (acceptsHtml(page.request)) {
     return {

@@ -35,7 +35,7 @@ export function html(strings: TemplateStringsArray, ...values: readonly Content[
   return new Html(text);
 }
 
-/** Returns the normalized address if it is an http or https URL, and null for others such as `javascript:`. */
+/** Returns the normalized address of an http or https URL; null for other addresses, such as `javascript:` URLs. */
 export function webUrl(address: string | null): string | null {
   const url = address === null ? null : URL.parse(address);
   return url && ["http:", "https:"].includes(url.protocol) ? url.href : null;

@@ -84,7 +84,7 @@ function entriesFor(session: PageSession | null | undefined, org: PageOrg | null
 }
 
 /**
- * Returns the address for switching organizations: this page, or the first page of its section if the page is about an
+ * Returns the target of the organization switcher: this page, or the first page of its section if this page is about an
  * organization.
  */
 function switchPath({ org, section, address }: Frame, entries: readonly Entry[]): string {

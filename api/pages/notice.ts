@@ -6,7 +6,7 @@ import { readCookie, setCookie } from "../http/cookies.ts";
 import { type Content, html } from "./html.ts";
 
 const COOKIE = "ulr_notice";
-/** The maximum duration of a redirect. */
+/** The lifetime of the cookie: the maximum duration of a redirect. */
 const MAX_AGE_SECONDS = 60;
 /** The maximum number of listed lines. Further lines are only counted. */
 const MAX_LINES = 5;

@@ -26,9 +26,9 @@ import {
 /** A page's request and its context. */
 export interface Page extends ApiClient {
   request: Request;
-  /** The address. Its query is unchecked, because the API checks the values that the page passes on. */
+  /** The request's address. Its query is unchecked, because the API checks the values that the page passes on. */
   url: URL;
-  /** Null for anonymous visitors. */
+  /** The session; null for anonymous visitors. */
   session: PageSession | null;
   /** The notice from the previous form; null without a session. */
   notice: Notice | null;

@@ -19,7 +19,8 @@ export interface PageSession {
   organizations: readonly PageOrg[];
   /**
    * The chosen organization. The default is the first one that is not personal. A form uses the organization for which it was
-   * rendered, even if another tab has changed the choice. Null if the user is not a member of it or has no organization.
+   * rendered, even if another tab has changed the choice. Null if the user is not a member of the chosen organization or has no
+   * organization.
    */
   org: PageOrg | null;
   /** The value of the hidden field `form_token` in every form. */
@@ -47,7 +48,7 @@ export async function findSession(
 /** The query parameter that makes the sign-in page say that the session has expired. */
 export const SESSION_ENDED = "ended";
 
-/** Returns the path of the sign-in page, which redirects back. After a POST, the page says that the session has expired. */
+/** Returns the path of the sign-in page, which redirects back. After a POST, that page says that the session has expired. */
 export function sessionEndedPath({ pathname, search }: URL, method: "GET" | "POST"): string {
   const path = signInPath(pathname + search);
   if (method === "GET") return path;

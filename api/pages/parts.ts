@@ -90,7 +90,7 @@ interface PageOfList {
   shown: number;
 }
 
-/** Reads the offset of a list from the address; 0 if it is missing or invalid. */
+/** Reads the offset of a list from the address; 0 if the offset is missing or invalid. */
 export function readOffset({ searchParams }: URL, name = "offset"): number {
   const text = searchParams.get(name) ?? "";
   return /^\d{1,9}$/.test(text) ? Number(text) : 0;

@@ -1,11 +1,11 @@
-/** Serves the files that pages load and the icon. Redirects /dashboard to the exports. */
+/** Serves the icon and the files that pages load. Redirects /dashboard to the exports. */
 import { Type } from "@sinclair/typebox";
 import { type AnyOperation, operation, reply } from "../http/operation.ts";
 import { notFound } from "../http/require_visible.ts";
 import { ASSET_HEADERS } from "../http/response/security_headers.ts";
 import { readStaticFile, replyFile, type StaticFile, toStaticFile } from "../http/response/static_file.ts";
 
-/** The files in `assets/` that are served. All others are not. */
+/** The files in `assets/` that pages load. Other files are not served. */
 const ASSETS = [
   "account.js",
   "compare_models.js",

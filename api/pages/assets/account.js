@@ -1,4 +1,4 @@
-/** Switches organizations and signs out, in the header of every page. */
+/** Handles the organization switcher and the sign-out button in the header. */
 
 const org = document.getElementById("org");
 const button = org instanceof HTMLSelectElement && org.form?.querySelector("button");
@@ -19,7 +19,7 @@ if (org instanceof HTMLSelectElement && button) {
   });
 }
 
-// Browsers ignore the Clear-Site-Data header over http, and some browsers always ignore it.
+// Browsers ignore the Clear-Site-Data header over http, and some browsers also over https.
 document.addEventListener("submit", ({ submitter }) => {
   if (!submitter?.matches("#sign-out, [value=sign-out]")) return;
   try {

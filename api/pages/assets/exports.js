@@ -1,6 +1,6 @@
 /**
- * Optional enhancements of the exports pages: local times, live rows, a form that remembers its input, and a check before each
- * download, whose errors are shown on the page. Everything works without this script.
+ * Optional enhancements of the exports pages: local times, live rows, a form that remembers its input, and download checks.
+ * Errors of a check are shown on the page. Everything works without this script.
  */
 import { focusTarget, watchJobs } from "./job_rows.js";
 import { showLocalTimes } from "./local_time.js";

@@ -1,9 +1,9 @@
 /** Keeps the rows of exports up to date. Reloads the list regularly and replaces the rows that have changed. */
 import { showLocalTimes } from "./local_time.js";
 
-/** The first pause between reloads. The job runner writes its progress once a second. */
+/** The first pause between reloads of the list. The job runner writes its progress once a second. */
 const FIRST_PAUSE_MS = 1000;
-/** The timeout of a reload. */
+/** The timeout of a request for the list. */
 const MAX_READ_MS = 30_000;
 /** The maximum pause while a running build does not change. */
 const MAX_PAUSE_MS = 5000;

@@ -21,7 +21,7 @@ const SIGNIFICANCE_LOOKS: Readonly<Record<string, string>> = { breaking: "bad", 
 /** Shown if the user types a version that does not exist. */
 const UNKNOWN_VERSION = html`<p class="problem" role="alert">One of these versions does not exist.</p>`;
 
-/** The error for fields and patches without a paid plan. */
+/** The API's error for fields and patches without a paid plan. */
 const UNPAID = ["SUBSCRIPTION_REQUIRED"] as const;
 
 type Diff = ResponseOf<typeof diffVersions>;
@@ -117,7 +117,7 @@ ${renderPatch(patch.unified ?? "", patchPath)}`
 }`;
 }
 
-/** Compares two versions. If one of them cannot exist, throws the error of an unknown address. */
+/** Compares two versions. Throws NOT_FOUND if one of the versions is invalid. */
 async function compare({ call }: Page, line: PageAddress, query: DiffQuery): Promise<Diff> {
   const diff = await nullIf(["VALIDATION_ERROR"], call(diffVersions, { params: apiParams(line), query }));
   if (diff === null) throw notFound("route");

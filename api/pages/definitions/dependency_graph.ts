@@ -8,7 +8,7 @@ export interface GraphBox {
   node: DependencyTree;
   /** The column; 0 for the root. */
   column: number;
-  /** The row from the top. A box beside several others may be between two rows. */
+  /** The row, counted from the top. A box beside several children may be between two rows. */
   row: number;
   /** The parent box; null for the root. */
   parent: GraphBox | null;
@@ -26,9 +26,9 @@ export interface GraphLayout {
 }
 
 /**
- * Lays out the tree that the API returns. A definition with several dependents has a box beside each of them, but its own
- * dependencies only beside the first. Unlike a general graph, a tree needs no search for a good order: 250 boxes take less than
- * a millisecond.
+ * Lays out the tree that the API returns. A definition with several dependents has a box beside each dependent, but its own
+ * dependencies are only beside the first box. Unlike a general graph, a tree needs no search for a good order: 250 boxes take
+ * less than a millisecond.
  */
 export function layoutGraph(root: DependencyTree, maxBoxes = MAX_BOXES): GraphLayout {
   const boxes = pickBoxes(root, maxBoxes);
@@ -37,7 +37,7 @@ export function layoutGraph(root: DependencyTree, maxBoxes = MAX_BOXES): GraphLa
   return { boxes, columns, rows };
 }
 
-/** Chooses boxes level by level. The most distant ones are omitted. */
+/** Chooses boxes level by level. The most distant boxes are omitted. */
 function pickBoxes(root: DependencyTree, maxBoxes: number): GraphBox[] {
   const boxes = [newBox(root, null)];
   const opened = new Set<string>();

@@ -11,7 +11,7 @@ export const TYPED_FIELDS: readonly string[] = ["search", "tag", "sortBy"];
 /** Archived definitions are never listed. */
 const STATUSES = DEFINITION_STATUSES.filter((status) => status !== "archived");
 
-/** The order besides the default, which is the best match for a search and the newest definition otherwise. */
+/** Sort options in addition to the default, which is the best match for a search and the newest definition otherwise. */
 const SORTS: readonly (readonly [value: string, label: string])[] = [
   ["executionCount", "Most executions"],
   ["updatedAt", "Last updated"],
@@ -120,7 +120,7 @@ function listChosen({ searchParams }: URL): Choice[] {
   return [...searchParams].filter(([name, value]) => !["offset", "limit"].includes(name) && value !== "");
 }
 
-/** Renders links that remove the chosen filters. A filter may have no facet, such as another user's organization. */
+/** Renders links that remove the chosen filters, even those without a facet, such as an organization of other users. */
 function renderChosen(url: URL, chosen: readonly Choice[]): Content {
   if (chosen.length === 0) return null;
   const items = chosen.map(

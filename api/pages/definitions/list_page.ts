@@ -38,7 +38,7 @@ ${problems === null && renderDraftSearch(page)}
   };
 }
 
-/** Renders a link that searches drafts. A search covers only the listed version, not the draft next to it. */
+/** Renders a link to a search of drafts. A search covers only the listed version, not the draft next to it. */
 function renderDraftSearch({ url, session }: Page): Content {
   const { searchParams } = url;
   if (session === null || !searchParams.get("search")?.trim() || searchParams.get("status")) return null;

@@ -3,7 +3,7 @@ import type { ListedDefinition } from "../../definitions/schemas.ts";
 import { definitionPath, organizationOf } from "../addresses.ts";
 import { type Content, html } from "../html.ts";
 
-/** Returns the address of a listed version. Without a version, an address means the highest published one not in quarantine. */
+/** Returns the address of a listed version. An address without a version means the highest published, unquarantined version. */
 export function listedPath(definition: ListedDefinition, { isLatest = true } = {}): string {
   const { version, status, quarantinedAt } = definition;
   const isMeant = isLatest && status === "published" && quarantinedAt === null;

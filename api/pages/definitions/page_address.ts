@@ -33,7 +33,7 @@ function parsePageAddress(params: DefinitionPageParams): PageAddress {
   throw notFound("route");
 }
 
-/** Returns a page's view that parses the address of the definition. */
+/** Wraps a view so that it receives the parsed address of a definition. */
 export function about<P extends Page>(view: (page: P, address: PageAddress) => Promise<PageResult>) {
   return (page: P, params: DefinitionPageParams) => view(page, parsePageAddress(params));
 }

@@ -42,7 +42,7 @@ async function redirectToDefinition(page: Page, options: { type: string; org: st
   return seeOther(definitionPath({ type, organization, name, version: namesVersion ? version : null }));
 }
 
-/** Returns whether the text is an id or a name with a version. Throws NOT_FOUND for other invalid text. */
+/** Returns whether the text is an id or a name with a version. Throws NOT_FOUND for a text that is neither an id nor a name. */
 function checkName(options: Parameters<typeof parseReadAddress>[0]): boolean {
   try {
     const address = parseReadAddress(options);

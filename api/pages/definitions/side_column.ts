@@ -75,7 +75,7 @@ ${total > 1 && html`<p><a href="${definitionPath(line, "compare")}">Compare vers
   );
 }
 
-/** Renders the tools and findings of the scan at publishing. */
+/** Renders the tools and findings of the safety scan, which runs at publishing. */
 function renderSafety({ riskProfile, publishedAt }: ShownDefinition): Content {
   const scan = (riskProfile as { sync: SafetyScan } | null)?.sync ?? null;
   if (scan === null) {

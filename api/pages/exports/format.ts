@@ -5,7 +5,7 @@ import { formatInstant } from "../parts.ts";
 
 const DISTANCE = new Intl.RelativeTimeFormat("en", { numeric: "auto" });
 
-/** Units with their length in seconds and their minimum count. A smaller count would be too imprecise. */
+/** Units with their length in seconds and their minimum count. Below this count, the unit is too imprecise. */
 const TIME_UNITS = [
   ["day", 86_400, 2],
   ["hour", 3600, 2],

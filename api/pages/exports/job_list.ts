@@ -48,7 +48,7 @@ function byNewest(a: ExportJob, b: ExportJob): number {
   return a.createdAt < b.createdAt ? 1 : -1;
 }
 
-/** Returns a function that names users. Loads the members only if another user has requested an export. */
+/** Returns a function that returns a user's name. Loads the members only if another user has requested an export. */
 async function openNames(
   { session, call }: SignedInPage,
   org: PageOrg,

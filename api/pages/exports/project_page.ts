@@ -64,7 +64,7 @@ export async function downloadFiltered(
 
 /**
  * Finds a project by id or slug, like the API. Searches the chosen organization first, and then the user's others, because the
- * link may be from a tab with another one. An organization that requires a second factor hides only its own projects.
+ * link may be from a tab with another organization. An organization that requires a second factor hides only its own projects.
  */
 async function requireProject(page: SignedInPage, name: string): Promise<OwnProject> {
   const { org: chosen, organizations } = page.session;

@@ -22,7 +22,7 @@ import {
 import { pricePlot } from "./price_plot.ts";
 import { periodSince } from "./price_steps.ts";
 
-/** Compares the models in the query, which are named by id or alias. Lists the unknown ones, with suggestions. */
+/** Compares the models in the query, which are named by id or alias. Lists unknown models with suggestions. */
 export async function showComparison(page: Page): Promise<PageResult> {
   const { searchParams } = page.url;
   const names = [...new Set(searchParams.getAll("model"))].filter((name) => name !== "");

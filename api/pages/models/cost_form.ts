@@ -36,7 +36,7 @@ interface ComputedCost {
   item: CostItem | null;
 }
 
-/** Computes the cost of the tokens in the query; null if there are none. */
+/** Computes the cost of the tokens in the query; null for a query without tokens. */
 export async function computeCost(
   page: Page,
   { provider, modelId, cost }: FullModel,

@@ -26,7 +26,7 @@ export interface ListTable {
 
 interface Column {
   label: string;
-  /** The API's value; empty for the default order, which is by provider. */
+  /** The API's `sortBy` value; empty for the default order by provider. */
   sortBy: string;
   /** CSS classes. `wide` columns are hidden in a small window, `medium` columns on a phone. */
   classes?: string;

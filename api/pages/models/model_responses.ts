@@ -46,7 +46,7 @@ export function pricesOf(cost: Cost | null): ReadonlyMap<string, number> {
   ]);
 }
 
-/** Returns the steps of one price since prices are known. `field` is the API's name of the price. */
+/** Returns the steps of one price since the model's prices became known. `field` is the price's name in the API. */
 export function stepsOf(
   { cost, pricesKnownSince }: Pick<FullModel, "cost" | "pricesKnownSince">,
   { changes, field, period }: { changes: readonly PriceChange[]; field: string; period: Period },

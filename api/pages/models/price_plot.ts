@@ -19,7 +19,7 @@ interface PricePlot {
   period: Period;
 }
 
-/** The number of line styles in the stylesheet. Further series repeat them. */
+/** The number of line styles in the stylesheet. Further series repeat the styles. */
 const STYLES = 4;
 /** The size of the SVG's view box, which fills the available width. */
 const WIDTH = 360;

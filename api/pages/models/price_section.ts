@@ -8,7 +8,7 @@ import { type Compared, type FullModel, pricesOf, stepsOf } from "./model_respon
 import { pricePlot } from "./price_plot.ts";
 import { type PriceChange, periodSince } from "./price_steps.ts";
 
-/** The maximum number of changes in the table. The API returns all of them. */
+/** The maximum number of changes in the table. The API returns all changes. */
 const MAX_ROWS = 100;
 
 export function priceSection(priced: Compared): Html {
@@ -20,7 +20,7 @@ export function priceSection(priced: Compared): Html {
     return html`<section class="stack"><h2>Prices</h2>${emptyState("The price of this model is unknown.")}
 ${corrections}</section>`;
   const period = periodSince([model.pricesKnownSince]);
-  // The price of a tier is in the plot of the price that it replaces.
+  // A tier's price is in the same plot as the base price that it replaces.
   const plots = [...Map.groupBy(fields, (field) => field.replace(/^tiers\.\d+\./, ""))].map(([part, names]) =>
     pricePlot({
       id: `plot-${part}`,

@@ -94,7 +94,7 @@ function renderMembers(
 </section>`;
 }
 
-/** Renders the pending invitations. Those that the user may manage have buttons to send them again or revoke them. */
+/** Renders the pending invitations. Invitations that the user may manage have buttons to resend and revoke. */
 function renderInvitations(session: PageSession, org: PageOrg, invitations: readonly Invitation[]): Html {
   const rows = invitations.map((invitation): Content[] => [
     html`${invitation.email}${mayManageMembers(org.role, invitation.role).ok && renderButtons(session, invitation)}`,

@@ -13,7 +13,7 @@ import type { Page, SignedInPage } from "../page.ts";
 import { findOwnOrg } from "../page_session.ts";
 import { badge, renderInstant, tabBar } from "../parts.ts";
 
-/** Tabs by the last segment of their path, with the minimum role that sees them. The API enforces access. */
+/** Tabs by the last segment of their path, with the minimum role for which they are shown. The API enforces access. */
 const TABS: readonly (readonly [path: string, label: string, role: OrgRole | null])[] = [
   ["", "Profile", null],
   ["members", "Members", "viewer"],

@@ -45,7 +45,7 @@ const NOTICES = {
   restored: "Project restored.",
 };
 
-/** Creates a project, or restores the one in the hidden field `restore`. */
+/** Creates a project, or restores the project in the hidden field `restore`. */
 export async function changeProjects(
   { form, call }: SignedInPage,
   { slug }: { slug: string },

@@ -27,7 +27,7 @@ export async function createWebhook(page: SignedInPage, { slug }: { slug: string
 const SENT_TWICE =
   "This form was sent before, and its webhook was created. Its secret cannot be shown again. If you have not copied it, delete the webhook and create another.";
 
-/** Renders the webhooks. The form is below them; a webhook that was just created is above them. */
+/** Renders the webhooks and the form. After a webhook has been created, shows it above the list instead of the form. */
 export async function showWebhooks(
   page: SignedInPage,
   { slug }: { slug: string },

@@ -78,7 +78,7 @@ function readKeyForm(form: URLSearchParams): Partial<Record<(typeof FIELDS)[numb
 const SENT_TWICE =
   "This form was sent before, and its key was created. It cannot be shown again. If you have not copied it, revoke it and create another.";
 
-/** Renders the keys. The form is below them; a key that was just created is above them. */
+/** Renders the keys and the form. After a key has been created, shows it above the list instead of the form. */
 async function renderPage(page: SignedInPage, created: Created | null): Promise<PageResult> {
   const keys = await loadKeys(page);
   return settingsPage(page, {

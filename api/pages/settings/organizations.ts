@@ -44,7 +44,7 @@ function renderRow({ slug, name, role, subscriptionTier, isPersonal, deletesAt }
   ];
 }
 
-/** Renders the form for platform administrators. Only the API knows who is one, so everyone can open it. */
+/** Renders the form for platform administrators. Only the API knows who is an administrator, so all users can open the form. */
 function renderOperatorsOnly(form: Html): Html {
   return html`<p>Only operators can create organizations here. Ask an operator to create one for you.</p>
   <details><summary>I am a platform administrator</summary>${form}</details>`;

@@ -1,4 +1,4 @@
-/** /invitation: the page that an invitation's link opens. Only its button accepts, because mail scanners open every link. */
+/** /invitation: the page that an invitation's link opens. Only its button accepts, because mail scanners open the link. */
 import { ApiError } from "../../../shared/errors.ts";
 import { acceptInvitation, previewInvitation } from "../../accounts/members/accept_invitation.ts";
 import { orgPath, signInPath, withQuery } from "../addresses.ts";

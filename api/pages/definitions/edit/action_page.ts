@@ -56,7 +56,7 @@ export function effectList(effects: readonly Content[]): Html {
   return html`<ul>${effects.map((effect) => effect && html`<li>${effect}</li>`)}</ul>`;
 }
 
-/** Explains that the status of a version does not allow an action. `possible` is the rule. */
+/** Explains that the status of a version does not allow an action. `possible` states the required status. */
 export function notPossible({ name, version, status }: Definition, possible: string): Html {
   return html`<p>${name} ${version} is ${status}. ${possible}</p>`;
 }

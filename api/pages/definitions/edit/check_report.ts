@@ -18,7 +18,7 @@ export function withoutOwnDraft(report: Report, own: string | null): Report {
   return { ...report, errors, valid: errors.length === 0 };
 }
 
-/** Renders a report. `own` is the version of the edited draft; null for a new one. */
+/** Renders a report. `own` is the version of the edited draft; null for a new draft. */
 export function renderReport(report: Report, { yaml, own }: { yaml: string; own: string | null }): Html {
   const { valid, errors } = report;
   return html`<section class="card stack" id="result" aria-labelledby="result-title">
@@ -48,7 +48,7 @@ export function renderFindings(
   ];
 }
 
-/** Renders the version that the changes since an earlier version require. The edited draft, `own`, is not an earlier one. */
+/** Renders the version that the changes since an earlier version require. The edited draft, `own`, is not an earlier version. */
 function renderVersion({ version, diff }: Report, own: string | null): Content {
   const { given, exists, nextAvailable } = version;
   if (given === null) return null;

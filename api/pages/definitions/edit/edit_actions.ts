@@ -42,7 +42,7 @@ interface CheckRequest {
   /** The required name. Null accepts any name. */
   name: string | null;
   fields: Pick<EditFields, "type" | "yaml" | "visibility">;
-  /** The version of the edited draft; null for a new one. */
+  /** The version of the edited draft; null for a new draft. */
   own: string | null;
 }
 
@@ -145,7 +145,7 @@ export async function loadSummary(page: SignedInPage, target: VersionPageAddress
 
 /**
  * Returns the subdomain and tags to save for a workflow; null for other types. The API stores them outside the document and
- * changes them only if a PUT includes them. Each value is the previous one unless the edited document changes it.
+ * changes them only if a PUT includes them. A value stays the same unless the edited document changes it.
  */
 async function columnsOf({ deps, request }: SignedInPage, base: Definition, yaml: string) {
   if (base.type !== "workflow") return null;

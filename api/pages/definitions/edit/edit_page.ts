@@ -35,7 +35,7 @@ export async function showEdit(page: SignedInPage, address: PageAddress): Promis
   return renderEdit(page, { target, definition, fields });
 }
 
-/** Checks the document, saves this draft, or adds a version. After a save, the user may continue with publishing. */
+/** Checks the document, saves this draft, or adds a version. A save may redirect to the publish page. */
 export async function submitEdit(page: SignedInPage, address: PageAddress): Promise<PageResult> {
   const definition = await loadDefinition(page, address, { withTexts: true });
   const target = { ...address, version: definition.version };

@@ -48,7 +48,7 @@ export function requireCurrentOrg({ session: { org } }: SignedInPage): PageOrg {
 
 /**
  * Returns an organization if the visitor may change its definitions. Throws the API's error if the visitor's role is too low.
- * For an organization of others, throws the error of an unknown address without looking up the definition.
+ * If the visitor is not a member, throws the error of an unknown address without looking up the definition.
  */
 export function requirePublisher(page: SignedInPage, organization: string): PageOrg {
   const org = findOwnOrg(page, organization);

@@ -9,7 +9,7 @@ import { showPublish, submitPublish } from "./publish_page.ts";
 import { statusAction } from "./status_pages.ts";
 import { showRetranslate, showUpgrade, submitRetranslate, submitUpgrade } from "./translation_pages.ts";
 
-/** Percent-encoding can triple a YAML document of 150 KiB. The limit is higher, so the API's error reports longer documents. */
+/** Percent-encoding can triple a YAML document of 150 KiB. The limit is higher, so that the API itself rejects longer documents. */
 const DOCUMENT: PageRouteOptions = { maxFormBytes: 1_048_576 };
 
 export const PUBLISHING_PAGES: readonly PageRoute[] = [
