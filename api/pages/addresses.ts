@@ -39,7 +39,7 @@ function pathOf(...parts: readonly string[]): string {
 
 export const SIGN_IN_PATH = "/dashboard/sign-in";
 
-/** Proxies accept about 4 KB of headers in a redirect, and each `%` in an address is encoded again. */
+/** The maximum length. Proxies accept about 4 KB of headers in a redirect, and each `%` in an address is encoded again. */
 const NEXT_MAX_LENGTH = 1000;
 
 /** Returns the path of the sign-in page. After sign-in, the user returns to `address` (path and query), unless it is too long. */

@@ -62,7 +62,7 @@ async function renderExports(page: SignedInPage, note: StartNote): Promise<PageR
     const text = "You are not a member of any organization.";
     return { ...shown, main: renderMain(html`<div id="problem" class="problem" role="alert">${text}</div>`) };
   }
-  // Forms act on the organization of the page. If the address names a job, this is the job's organization.
+  // Forms act on the organization of the page, which is the job's organization if the address names a job.
   const session = { ...page.session, org };
   const isPublisher = org.role !== "viewer";
   const isPaying = org.subscriptionTier !== "free";

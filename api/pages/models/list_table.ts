@@ -57,7 +57,7 @@ ${dataTable("Models and prices", columns, rows, "models")}
 </form>`;
 }
 
-/** Renders a heading that sorts. A second click reverses the order. The first sort by price hides free models and unknown prices. */
+/** Renders a sortable heading. A second click reverses the order. The first sort by price hides free models and unknown prices. */
 function heading({ label, sortBy, classes }: Column, query: URLSearchParams): Html {
   const current = query.get("sortBy") ?? "";
   const isCurrent = current === sortBy;
