@@ -57,11 +57,11 @@ export const changePassword = operation(
           network: coarseNetworkOf(requestContext(request).address, 64),
         },
       });
-      // The address may have changed too since it was compared with the password.
+      // The email address may have changed since the password was checked against it.
       if (ids) requireGoodPassword(newPassword, (await findUser(tx, user.id)) ?? user);
       return ids;
     });
-    // The password has changed meanwhile.
+    // The password changed while this request was running.
     if (!ended) throw unauthorized(wrong);
     for (const id of ended) callers.forget(id);
     return reply(204, null);

@@ -1,4 +1,4 @@
-/** A new account with its personal organization, whether its user signed up or an operator made it. */
+/** Creates an account with its personal organization, for a sign-up or an operator. */
 import { type AuditActor, insertAuditEntry } from "../../sql/accounts/audit_log.ts";
 import { upsertMember } from "../../sql/accounts/organization_members.ts";
 import { insertOrg, type OrgRow } from "../../sql/accounts/orgs.ts";
@@ -9,11 +9,11 @@ import { accountSlugProblem, checkTexts, emailProblem, nameProblem } from "./pro
 
 /** A user whose username is also the slug of their personal organization. */
 export interface NewAccount extends NewUser {
-  /** The actor: the person who signs up, or an operator. */
+  /** The person who signs up, or an operator. */
   actor: AuditActor;
 }
 
-/** Throws VALIDATION_ERROR with every invalid field. An omitted password is one that is not known yet. */
+/** Throws VALIDATION_ERROR with every invalid field. Omit `password` if it is not known yet. */
 export function checkNewAccount(account: {
   email: string;
   username: string;
@@ -39,7 +39,7 @@ const CONFLICTS: Readonly<Record<string, { field: Field; reason: string }>> = {
   users_email_key: { field: "email", reason: "another user has the email" },
 };
 
-/** The username or the email cannot be used. The transaction is over. Operators see the message. */
+/** Reports a taken username or email. The transaction is aborted. Operators see the message. */
 export class AccountConflict extends Error {
   override readonly name = "AccountConflict";
   readonly field: Field;
@@ -53,10 +53,7 @@ export class AccountConflict extends Error {
   }
 }
 
-/**
- * Creates a user and the personal organization that they own, and adds an audit entry. Throws AccountConflict. Call inside
- * a transaction.
- */
+/** Creates a user with a personal organization and adds an audit entry. Throws AccountConflict. Call inside a transaction. */
 export async function createAccount(
   tx: Sql,
   account: NewAccount,

@@ -1,4 +1,4 @@
-/** The use cases of API keys, whether their user or an operator makes and revokes them. */
+/** Creates and revokes API keys, for users and operators. */
 import { TEXTS } from "../../shared/error_texts.ts";
 import { ApiError } from "../../shared/errors.ts";
 import type { KeyKind, KeyScope } from "../../shared/vocabulary.ts";
@@ -18,7 +18,7 @@ import { unauthorized } from "../http/authenticate.ts";
 import { mintApiKey } from "../http/credentials.ts";
 import { checkTexts, labelProblem, lineProblem } from "./profile_fields.ts";
 
-/** A user's keys that are neither revoked nor expired. */
+/** Keys per user that are neither revoked nor expired. */
 export const LIVE_KEYS_MAX = 100;
 
 interface NewKey {
@@ -26,21 +26,21 @@ interface NewKey {
   kind: KeyKind;
   scope: KeyScope;
   name: string | null;
-  /** Slug of the only organization the key works for; null for all of the user's. */
+  /** Slug of the only organization that the key works for; null for all the user's organizations. */
   organization: string | null;
   expiresAt: string | null;
   actor: AuditActor;
 }
 
 /**
- * Makes a key and adds an audit entry. Its secret is returned and not stored. Call inside a transaction. Throws
+ * Creates a key and adds an audit entry. Returns the secret, which is not stored. Call inside a transaction. Throws
  * VALIDATION_ERROR, ORG_ACCESS_DENIED, QUOTA_EXCEEDED, or UNAUTHORIZED if the user is disabled.
  */
 export async function issueKey(tx: Sql, options: NewKey): Promise<{ secret: string; row: ApiKeyRow }> {
   const { user, kind, scope, name, expiresAt, actor } = options;
   checkTexts({ name }, { name: labelProblem });
   const orgId = await findKeyOrgId(tx, options);
-  // Locks the user, so that concurrent requests cannot exceed the quota together.
+  // Locks the user so that concurrent requests cannot exceed the quota.
   if (!(await lockActiveUser(tx, { id: user.id })))
     throw unauthorized(TEXTS.UNAUTHORIZED.disabledUser(user.username));
   if ((await countLiveApiKeys(tx, user.id)) >= LIVE_KEYS_MAX)
@@ -65,7 +65,7 @@ async function findKeyOrgId(tx: Sql, { user, organization: slug }: NewKey): Prom
   if (membership) {
     const { orgId } = membership;
     await lockOrg(tx, orgId);
-    // The key of a member who is removed now would work again if they rejoin: removing revokes the keys that it sees.
+    // Otherwise, a concurrent removal of the member would miss this key, and the key would work again after a rejoin.
     if (await lockMemberRole(tx, { orgId, userId: user.id })) return orgId;
   }
   throw new ApiError("ORG_ACCESS_DENIED", {
@@ -74,9 +74,8 @@ async function findKeyOrgId(tx: Sql, { user, organization: slug }: NewKey): Prom
 }
 
 /**
- * Revokes a key and adds an audit entry; null if there is no such key. With `userId`, another user's key or a revoked one
- * is indistinguishable from a key that does not exist. Without it, a revoked key keeps the time of its revocation. Call
- * inside a transaction.
+ * Revokes a key and adds an audit entry. Returns null if the key does not exist. With `userId`, a revoked key or another user's
+ * key counts as nonexistent. Without `userId`, a revoked key keeps its time of revocation. Call inside a transaction.
  */
 export async function revokeApiKey(
   tx: Sql,

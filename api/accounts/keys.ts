@@ -134,7 +134,7 @@ export const createKey = operation(
       const isRequired = memberships
         .filter(({ slug }) => organization === null || slug === organization)
         .some(({ requireSecondFactor }) => requireSecondFactor);
-      // A key needs no second factor later, so making one does.
+      // Requests with the key need no second factor, so creating the key requires one.
       if (isRequired || (await existsSecondFactor(tx, userId))) await requireRecentFactor(tx, caller);
       return issueKey(tx, {
         user: { id: userId, username },
@@ -171,7 +171,7 @@ export const revokeKey = operation(
   },
 );
 
-/** An operator may make a key that has expired already; a user may not. */
+/** Parses the expiry of a user's new key. Only operators can create a key that has already expired. */
 function parseExpiry(value: string): string {
   const expiresAt = parseInstant(value);
   if (!expiresAt) throw invalidField("expiresAt", "must be an ISO 8601 instant with an offset");

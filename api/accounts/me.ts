@@ -92,7 +92,7 @@ export const getMe = operation(
     const { userId, credential } = caller;
     const boundTo = boundOrgOf(caller);
     const [user, memberships] = await Promise.all([findUser(sql, userId), listMemberships(sql, userId)]);
-    // Deleted since the credential was looked up.
+    // The user was deleted after the credential lookup.
     if (!user) throw unauthorized(TEXTS.UNAUTHORIZED.account);
     const organizations = memberships
       .filter(({ orgId }) => boundTo === null || boundTo === orgId)

@@ -1,4 +1,4 @@
-/** The profile of a user or an organization: limits, fields of a body, and why a value is refused. */
+/** Profile fields of users and organizations: limits, body schemas and validation. */
 import { domainToASCII } from "node:url";
 import { Type } from "@sinclair/typebox";
 import { isLongerThan, normalizeText } from "../../shared/characters.ts";
@@ -9,62 +9,62 @@ import { type Problem, rejectProblems } from "../http/validation_problems.ts";
 export const NAME_MAX_LENGTH = 200;
 const ABOUT_MAX_LENGTH = 2000;
 const WEBSITE_MAX_LENGTH = 2000;
-/** The longest address an account can have (users_email_check). */
+/** Maximum length of an account's email address (users_email_check). */
 export const EMAIL_MAX_LENGTH = 320;
 
-/** Letters, digits, punctuation and symbols; Hangul's fillers count as letters and show nothing. */
+/** Letters, digits, punctuation and symbols, except Hangul fillers, which are invisible letters. */
 const VISIBLE = /[^\P{L}\u115F\u1160\u3164\uFFA0]|[\p{N}\p{P}\p{S}]/u;
 
-/** Why a text cannot be a name, to follow the field in a sentence; `null` when it can. */
+/** Returns why a name is invalid, worded to follow the field's name; null if it is valid. */
 export function nameProblem(text: string): string | null {
   if (text.trim() === "") return "must not be empty";
   return lengthProblem(text, NAME_MAX_LENGTH) ?? lineProblem(text) ?? visibleProblem(text);
 }
 
-/** The same for the name of an API key or a second factor. A line break is reported even if there is nothing else. */
+/** Like `nameProblem`, for the name of an API key or a second factor. Reports a line break even in a blank name. */
 export function labelProblem(text: string): string | null {
   return lineProblem(text) ?? nameProblem(text);
 }
 
-/** The same for the slug of a user or an organization. */
+/** Like `nameProblem`, for the slug of a user or an organization. */
 export function accountSlugProblem(text: string): string | null {
   if (isAccountSlug(text)) return null;
   return "must be 1 to 63 characters of a-z, 0-9, dot, underscore and hyphen, and start with a letter or digit";
 }
 
-/** The same for the slug of a project. */
+/** Like `nameProblem`, for the slug of a project. */
 export function projectSlugProblem(text: string): string | null {
   if (isProjectSlug(text)) return null;
   return "must be 1 to 60 characters of a-z and 0-9, with single hyphens between them, and not a UUID";
 }
 
 function visibleProblem(text: string): string | null {
-  // The blank Braille pattern is a symbol but invisible.
+  // The blank Braille pattern is an invisible symbol.
   return VISIBLE.test(text.replaceAll("\u2800", "")) ? null : "must have at least one visible character";
 }
 
-/** The same for a bio or a description. */
+/** Like `nameProblem`, for a bio or a description. */
 export function aboutProblem(text: string): string | null {
   return lengthProblem(text, ABOUT_MAX_LENGTH);
 }
 
-/** The same for a link: schemes other than http and https would run in the browser of the person who follows it. */
+/** Like `nameProblem`, for a link. Schemes such as `javascript:` would run in the reader's browser. */
 export function websiteProblem(text: string): string | null {
-  // Parsing a long host takes long.
+  // Parsing a long host is slow.
   const tooLong = lengthProblem(text, WEBSITE_MAX_LENGTH);
   if (tooLong !== null) return tooLong;
   const { protocol } = URL.parse(text) ?? {};
   return protocol === "https:" || protocol === "http:" ? null : "must be an http or https URL";
 }
 
-/** The same for the email address of an account, which may be older than the rules of `emailProblem`. */
+/** Like `nameProblem`, for the email address of an existing account, which may predate the rules of `emailProblem`. */
 export function knownEmailProblem(text: string): string | null {
   return EMAIL.test(text) ? lengthProblem(text, EMAIL_MAX_LENGTH) : NO_EMAIL;
 }
 
-/** The same for another email address. A mailbox has one spelling except for case, because limits count spellings. */
+/** Like `nameProblem`, for a new email address. Limits count spellings, so a mailbox has only one, except for case. */
 export function emailProblem(text: string): string | null {
-  // Looking at a long domain takes long, too.
+  // Validating a long domain is slow.
   if (isLongerThan(text, EMAIL_MAX_LENGTH)) return lengthProblem(text, EMAIL_MAX_LENGTH);
   const [, local = "", domain = ""] = EMAIL.exec(text) ?? [];
   const ascii = domainToASCII(domain);
@@ -82,13 +82,13 @@ export function emailProblem(text: string): string | null {
 
 const NO_EMAIL = "must be an email address";
 const EMAIL = /^([^\s@]+)@([^\s@]+)$/;
-/** Characters that an address can only have in quotes, which are optional around others, and those that mailers drop. */
+/** Characters that require quotes, quotes themselves, which would allow a second spelling, and characters that mailers drop. */
 const QUOTED_OR_INVISIBLE = /[()<>[\]:;,"\\\p{C}\p{Z}]/u;
 
-/** Control characters (line feeds too), line separators, and marks that turn the reading direction. */
+/** Control characters including line feeds, line separators, and marks that change the text direction. */
 const UNREADABLE = /[\p{Cc}\u2028\u2029\u202A-\u202E\u2066-\u2069]/u;
 
-/** Why a text is not one line that is shown as it is stored; `null` when it is. */
+/** Like `nameProblem`, for a text that must be a single line and be displayed as stored. */
 export function lineProblem(text: string): string | null {
   if (!text.isWellFormed()) return "must be well-formed Unicode text";
   const [found] = UNREADABLE.exec(text) ?? [];
@@ -106,7 +106,7 @@ function lengthProblem(text: string, max: number): string | null {
 const NAME = "At most 200 characters";
 const orUnset = (description: string) => ({ ...NullableText, description: `${description}; null unsets it` });
 
-/** An organization always has a name. */
+/** Not nullable, because an organization always has a name. */
 export const NameField = Type.String({ description: NAME });
 export const NullableNameField = orUnset(NAME);
 export const AboutField = orUnset("At most 2,000 characters");

@@ -1,4 +1,4 @@
-/** Finds the organization that a path names, for one of its members, and checks their role again when they write. */
+/** Finds the organization of a path for a member, and checks the member's role again on writes. */
 import { ApiError } from "../../shared/errors.ts";
 import { hasOrgRole, maySeeOrg } from "../../shared/policy.ts";
 import type { OrgRole } from "../../shared/vocabulary.ts";
@@ -13,9 +13,9 @@ import { requireAllowed } from "../http/require_allowed.ts";
 import { boundOrgOf } from "../http/resolve_org.ts";
 
 /**
- * The organization as the caller sees it. Throws ORG_NOT_FOUND if no organization has the slug, and ORG_ACCESS_DENIED to a
- * caller who is not a member, or holds a key that is bound to another: that an organization exists is no secret, its profile
- * is public.
+ * Returns an organization with the caller's role. Throws ORG_NOT_FOUND if no organization has the slug. Throws ORG_ACCESS_DENIED
+ * if the caller is not a member, or their key is bound to another organization. The existence of an organization is not secret,
+ * because its profile is public.
  */
 export async function requireOwnOrg(
   sql: Sql,
@@ -30,7 +30,7 @@ export async function requireOwnOrg(
   throw new ApiError((await findOrgBySlug(sql, slug)) ? "ORG_ACCESS_DENIED" : "ORG_NOT_FOUND");
 }
 
-/** The same for a caller with this role or a higher one. A denial is an entry in the organization's audit log. */
+/** Like `requireOwnOrg`, for a caller with this role or a higher one. A denial adds an entry to the organization's audit log. */
 export async function requireOrgRole(
   sql: Sql,
   options: { caller: Caller; slug: string; request: Request; role: OrgRole },
@@ -42,15 +42,14 @@ export async function requireOrgRole(
 }
 
 interface OrgWrite {
-  /** A user, whose role decides, or an operator, who may do what owners may. */
+  /** A user, whose role is checked, or an operator, who has an owner's permissions. */
   actor: AuditActor;
   org: { id: string };
 }
 
 /**
- * Returns the actor's role, which may have changed since the request was authorized. It cannot change until the
- * transaction ends. Throws ORG_ACCESS_DENIED. Call it in the transaction of the write, after its other locks
- * (`lockMemberRole`).
+ * Returns the actor's current role and locks it until the transaction ends. The role may have changed since the request was
+ * authorized. Throws ORG_ACCESS_DENIED. Call it in the transaction of the write, after its other locks (`lockMemberRole`).
  */
 export async function lockActorRole(tx: Sql, { actor, org }: OrgWrite): Promise<OrgRole> {
   if (actor.actorType !== "user") return "owner";

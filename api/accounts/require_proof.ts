@@ -1,4 +1,4 @@
-/** Requires that the user has just proven themselves, before something that outlives the session. */
+/** Requires a recent password or second factor before a change that outlives the session. */
 import { TEXTS } from "../../shared/error_texts.ts";
 import { ApiError } from "../../shared/errors.ts";
 import { existsSecondFactor } from "../../sql/accounts/second_factors.ts";
@@ -19,8 +19,8 @@ import { invalidField } from "../http/validation_problems.ts";
 const MAX_AGE_SECONDS = 15 * 60;
 
 /**
- * Returns the caller's account and locks it until the transaction ends: changes and uses of its factors happen one after the
- * other, and no two requests exceed a quota together. Throws UNAUTHORIZED if it is disabled by now.
+ * Returns the caller's account and locks it until the transaction ends. The lock serializes changes and uses of its factors, and
+ * keeps concurrent requests from exceeding a quota. Throws UNAUTHORIZED if the account has been disabled.
  */
 export async function lockCaller(tx: Sql, { userId }: Pick<Caller, "userId">): Promise<UserRow> {
   const user = await lockActiveUser(tx, { id: userId });
@@ -29,8 +29,8 @@ export async function lockCaller(tx: Sql, { userId }: Pick<Caller, "userId">): P
 }
 
 /**
- * Throws SECOND_FACTOR_REQUIRED unless the session was proven with a second factor within 15 minutes. Asks the database,
- * because another process may have just written it.
+ * Throws SECOND_FACTOR_REQUIRED unless the session used a second factor within 15 minutes. Queries the database, because another
+ * process may have just recorded the use.
  */
 export async function requireRecentFactor(sql: Sql, { credential }: Caller): Promise<void> {
   if (await isSessionProven(sql, { id: credential.id, maxAgeSeconds: MAX_AGE_SECONDS })) return;
@@ -41,8 +41,8 @@ export async function requireRecentFactor(sql: Sql, { credential }: Caller): Pro
 }
 
 /**
- * Requires a recent second factor, or the password from users who have none: an unattended session must not
- * lock its user out.
+ * Requires a recent second factor, or the password if the user has no factor. Otherwise, someone at an unattended session could
+ * lock the user out.
  */
 export async function requireProof(
   { sql, signIn }: Pick<OperationDeps, "sql" | "signIn">,
@@ -56,8 +56,8 @@ export async function requireProof(
 }
 
 /**
- * Returns the caller's account if this is its password. Counts as an attempt to sign in. Throws UNAUTHORIZED, with the text
- * `wrong`.
+ * Returns the caller's account if the password is right. Counts as a sign-in attempt. Throws UNAUTHORIZED with the message
+ * `wrong` otherwise.
  */
 export async function requirePassword(
   { sql, signIn }: Pick<OperationDeps, "sql" | "signIn">,
@@ -72,7 +72,7 @@ export async function requirePassword(
   return user;
 }
 
-/** Returns the error for a user who has no second factor to use or renew. */
+/** Returns the error for a user who has no second factor. */
 export function noFactor(): ApiError {
   return new ApiError("UNPROCESSABLE_ENTITY", {
     message: TEXTS.UNPROCESSABLE_ENTITY.noFactor,

@@ -12,11 +12,11 @@ import {
 export const AUTH_TAG = "Authentication";
 export const USERS_TAG = "Users";
 
-/** For operations on a signed-in user's own account. */
+/** Settings of operations on the caller's own account. */
 export const OWN_ACCOUNT = { access: "session", tag: AUTH_TAG } as const;
-/** For visitors, whose browsers may send an expired cookie. A repeated request gets its response again. */
+/** Settings of operations for visitors, whose browsers may send an expired cookie. The response is stored for repeated requests. */
 export const FOR_VISITORS = { method: "POST", access: "public", tag: AUTH_TAG, ignoresCookie: true } as const;
-/** For visitors, with a password or a token in the body. */
+/** Settings of operations for visitors with a password or token in the body, whose response is not stored. */
 export const SIGNED_OUT = { ...FOR_VISITORS, secret: true } as const;
 
 export const KeyKindSchema = oneOf(KEY_KINDS);
@@ -25,7 +25,7 @@ export const OrgRoleSchema = oneOf(ORG_ROLES);
 export const PlatformRoleSchema = oneOf(PLATFORM_ROLES);
 export const SubscriptionTierSchema = oneOf(SUBSCRIPTION_TIERS);
 
-/** Someone of the demo data, so that examples with this user work there. */
+/** A user of the demo data, so that examples with this user work there. */
 export const EXAMPLE_PROFILE = {
   id: "5f0c6d0e-3f5b-4c57-9a54-0f2d8f0f7c11",
   username: "demo-publisher",
@@ -36,7 +36,7 @@ export const EXAMPLE_PROFILE = {
   avatarMimeType: null,
 };
 
-/** The same person as their account. */
+/** The account of the same demo user. */
 export const EXAMPLE_USER = {
   id: EXAMPLE_PROFILE.id,
   email: "publisher@demo.example",

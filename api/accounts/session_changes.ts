@@ -1,4 +1,4 @@
-/** The use cases of sessions, whether their user or an operator begins and ends them. */
+/** Begins and ends sessions, for users and operators. */
 import type { ProofKind } from "../../shared/vocabulary.ts";
 import {
   type AuditActor,
@@ -17,7 +17,7 @@ import { lockActiveUser } from "../../sql/accounts/users.ts";
 import type { Sql } from "../../sql/connection/pool.ts";
 import { mintSessionToken } from "../http/credentials.ts";
 
-/** A user's sessions that have neither ended nor expired. */
+/** Sessions per user that have neither ended nor expired. */
 export const LIVE_SESSIONS_MAX = 50;
 
 interface SessionStart {
@@ -26,15 +26,15 @@ interface SessionStart {
   passwordHash?: string;
   ttlHours: number;
   device: { address: string; userAgent: string | null } | null;
-  /** The user's proof in addition to the password; an operator vouches for them. */
+  /** The user's second factor; `operator` if an operator vouches for the user. */
   secondFactor: ProofKind | "operator" | null;
-  /** Who began it. The user's own sessions are named as the credential of their sign-in. */
+  /** A user or an operator. If it is a user, the audit entry names the new session as the credential. */
   actor: AuditActor;
 }
 
 /**
- * Begins a session, ends those beyond the quota that were used longest ago, and notes it. Null if the user is
- * disabled, has another password by now, or has a second factor that was not used. Call inside a transaction.
+ * Begins a session and adds an audit entry. Ends the least recently used sessions beyond the quota. Returns null if the user is
+ * disabled, has a new password, or has a second factor that was not used. Call inside a transaction.
  */
 export async function beginSession(
   tx: Sql,
@@ -69,20 +69,20 @@ export async function beginSession(
 }
 
 /**
- * Ends a session and adds an audit entry; false if it had already ended. With `userId`, only a session of that user ends:
- * another's is indistinguishable from one that does not exist. Call inside a transaction.
+ * Ends a session and adds an audit entry. Returns false if the session has already ended. With `userId`, another user's session
+ * counts as nonexistent. Call inside a transaction.
  */
 export async function endSession(
   tx: Sql,
   { id, userId, actor }: { id: string; userId?: string; actor: AuditActor },
 ): Promise<boolean> {
-  // Otherwise another request has just ended it and added the entry.
+  // Another request may have just ended the session and added the entry.
   if (!(await markSessionRevoked(tx, { id, userId }))) return false;
   await insertAuditEntry(tx, entryOf(id.toLowerCase(), actor));
   return true;
 }
 
-/** Ends all sessions of a user, with an audit entry for each, and returns how many were live. Call inside a transaction. */
+/** Ends a user's sessions with an audit entry for each. Returns the number of ended sessions. Call inside a transaction. */
 export async function endSessions(
   tx: Sql,
   { user, actor }: { user: { id: string }; actor: AuditActor },

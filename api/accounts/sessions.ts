@@ -87,7 +87,7 @@ export const revokeSession = operation(
   },
 );
 
-/** Without "cookies": that would also sign the user out of other hosts of the domain. Our cookie is cleared by name. */
+/** Clears our cookie by name, because "cookies" would also sign the user out of other hosts of the domain. */
 function signedOutHeaders(config: Pick<Config, "publicUrl">): Readonly<Record<string, string>> {
   return { "Set-Cookie": clearedSessionCookie(config), "Clear-Site-Data": '"cache", "storage"' };
 }

@@ -1,4 +1,4 @@
-/** Sets a new password, and ends what depends on the old one, whether its user changed or reset it, or an operator set it. */
+/** Sets a new password and ends sessions and mailed links, for users and operators. */
 import { endAccountLinks } from "../../sql/accounts/account_mails.ts";
 import { type AuditActor, insertAuditEntry } from "../../sql/accounts/audit_log.ts";
 import { markSessionsRevoked } from "../../sql/accounts/sessions.ts";
@@ -9,18 +9,18 @@ import type { Sql } from "../../sql/connection/pool.ts";
 interface NewPassword {
   user: { id: string; username: string };
   passwordHash: string;
-  /** The hash of the password that it replaces; any if omitted. */
+  /** Hash of the expected current password. If omitted, any current password is replaced. */
   fromHash?: string;
   action: "password.change" | "password.reset" | "password.set";
   actor: AuditActor;
-  /** The session and the network of the person who changes it. */
+  /** The session and network of the current request, which are kept. */
   keep?: { sessionId: string; network: string };
 }
 
 /**
- * Stores a password, ends the user's sessions and the links in their mails, forgets their networks and adds an audit
- * entry. API keys stay valid. Returns the ids of the ended sessions, for the credential cache; null if the password is
- * no longer `fromHash`. Call inside a transaction.
+ * Stores a password and adds an audit entry. Ends the user's sessions and mailed links, and forgets their networks. API keys
+ * stay valid. Returns the ids of the ended sessions, for the credential cache; null if `fromHash` is no longer current. Call
+ * inside a transaction.
  */
 export async function setPassword(tx: Sql, password: NewPassword): Promise<string[] | null> {
   const { user, passwordHash, fromHash, action, actor, keep } = password;

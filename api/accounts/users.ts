@@ -1,4 +1,4 @@
-/** GET /users/{id}, POST /users/batch and PATCH /users/me: public profiles. Email and role are not part of them. */
+/** GET /users/{id}, POST /users/batch and PATCH /users/me: public profiles, without email and role. */
 import { Type } from "@sinclair/typebox";
 import { TEXTS } from "../../shared/error_texts.ts";
 import { ApiError } from "../../shared/errors.ts";
@@ -79,8 +79,8 @@ export const getUsers = operation(
 );
 
 /**
- * Returns the ids of a batch in lower case, without duplicates. Throws VALIDATION_ERROR for unknown fields, and
- * UNPROCESSABLE_ENTITY with every other problem; a schema would return 400.
+ * Returns the ids of a batch in lower case, without duplicates. Throws VALIDATION_ERROR for unknown fields and
+ * UNPROCESSABLE_ENTITY for other problems, for which a schema would return 400.
  */
 function parseBatch(options: { ids?: unknown }): string[] {
   const unknown = findUnknownFields(options, ["ids"]);
@@ -137,8 +137,8 @@ export const updateOwnProfile = operation(
 );
 
 /**
- * Changes the given fields, for operators also email and role, and adds an audit entry, which has their names. Without fields,
- * it does nothing. Call inside a transaction. Throws VALIDATION_ERROR, and NAME_TAKEN if another user has the email.
+ * Changes the given fields and adds an audit entry with their names. Operators can also change email and role. Does nothing
+ * without fields. Call inside a transaction. Throws VALIDATION_ERROR, and NAME_TAKEN if another user has the email.
  */
 export async function changeUser(
   tx: Sql,

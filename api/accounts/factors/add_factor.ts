@@ -1,4 +1,4 @@
-/** POST /auth/factors/totp and /auth/factors/passkeys: adds a second factor in two steps, which prove that it works. */
+/** POST /auth/factors/totp and /auth/factors/passkeys: adds a second factor. The second of two steps proves that it works. */
 import { Type } from "@sinclair/typebox";
 import { data, Instant, requestBody } from "../../../shared/schemas.ts";
 import {
@@ -179,7 +179,7 @@ export const addPasskey = operation(
       const user = await lockCaller(tx, caller);
       const challenge = await lockSessionChallenge(tx, { sessionId: credential.id, purpose: "add_passkey" });
       if (!challenge?.challengeHash) throw notFound("options");
-      // Even after a wrong response: options work once.
+      // Options work once, even if the response is wrong.
       await deleteChallenge(tx, challenge.id);
       const { challengeHash } = challenge;
       const made = await readNewPasskey(deps.config, { response: passkey, challengeHash });

@@ -1,4 +1,4 @@
-/** The side effects of every change to a user's factors. */
+/** Quota, audit entries and mails for changes to a user's second factors. */
 import type { FactorNotice } from "../../../shared/account_mail_kinds.ts";
 import { ApiError } from "../../../shared/errors.ts";
 import type { FactorKind } from "../../../shared/vocabulary.ts";
@@ -28,8 +28,8 @@ export async function requireRoomForFactor(tx: Sql, { userId }: Caller): Promise
 }
 
 /**
- * Precedes the first step of adding a factor: locks the caller's account, makes sure that there is room, and adds an audit
- * entry, because the step required a password or a factor. Returns the user.
+ * Prepares the addition of a factor. Locks the caller's account and checks the quota. Adds an audit entry, because this step
+ * required a password or a factor. Returns the user.
  */
 export async function beginAddition(
   tx: Sql,
@@ -47,8 +47,8 @@ export async function beginAddition(
 }
 
 /**
- * Follows the insertion of a factor. Ends the other sessions, which a stranger may have started with the password alone.
- * Returns the factor, and the recovery codes that come with the first one.
+ * Completes the addition of a factor after its insertion. Ends the user's other sessions, which a stranger may have started with
+ * the password alone. Returns the factor, and new recovery codes if the user has none left.
  */
 export async function finishAddition(
   tx: Sql,
@@ -76,7 +76,7 @@ export async function renewCodes(tx: Sql, userId: string): Promise<string[]> {
   return codes;
 }
 
-/** Queues a mail to the user. Call it in the transaction of the change that it reports. */
+/** Queues a mail about second factors to the user. Call it in the transaction of the reported change. */
 export async function queueFactorMail(
   tx: Sql,
   { boss }: Pick<OperationDeps, "boss">,

@@ -1,4 +1,4 @@
-/** Checks a user's proof in addition to the password: a code of an app, a passkey, or a recovery code. */
+/** Checks a user's second factor: a code from an authenticator app, a passkey or a recovery code. */
 import { Type } from "@sinclair/typebox";
 import { TEXTS } from "../../../shared/error_texts.ts";
 import { ApiError } from "../../../shared/errors.ts";
@@ -24,12 +24,13 @@ import { hashRecoveryCode } from "./recovery_code.ts";
 import { findTotpStep } from "./totp.ts";
 
 /**
- * Wrong codes of apps within a day, from everywhere together. Three of a million codes are right at any time, so a year of
- * guessing, by someone who knows the password, finds one with 2 %. Passkeys and recovery codes are accepted meanwhile.
+ * Wrong app codes per user and day, from all networks together. Three of a million codes are valid at any time. Someone who
+ * knows the password and guesses for a year therefore finds one with a probability of 2 %. The limit does not block passkeys and
+ * recovery codes.
  */
 const WRONG_CODES_MAX = 20;
 
-/** The user's proof: a code of either kind, or the response of a passkey as JSON. */
+/** A user's proof: an app code, a recovery code, or the response of a passkey as JSON. */
 export type Proof = { code: string } | { passkey: string };
 
 export const PROOF_FIELDS = {
@@ -43,7 +44,7 @@ export const PROOF_FIELDS = {
   passkey: Type.Optional(PasskeyText),
 };
 
-/** Returns the one proof in a body. Throws VALIDATION_ERROR for none and for two. */
+/** Returns the proof in a request body. Throws VALIDATION_ERROR unless the body has exactly one. */
 export function parseProof({ code, passkey }: { code?: string; passkey?: string }): Proof {
   if (code !== undefined && passkey === undefined) return { code };
   if (passkey !== undefined && code === undefined) return { passkey };
@@ -52,23 +53,23 @@ export function parseProof({ code, passkey }: { code?: string; passkey?: string 
 
 export type ProofVerdict =
   | { ok: true; kind: ProofKind }
-  /** `copied`: the passkey was copied. `guessed`: this was the last wrong code of the day. */
+  /** `copied`: the passkey was copied. `guessed`: this wrong code reached the daily limit. */
   | { ok: false; reason: "wrong" | "copied" | "guessed" }
-  /** Codes of apps are not accepted for some time. */
+  /** App codes are rejected for `waitMs`. */
   | { ok: false; reason: "blocked"; waitMs: number };
 
 interface ProofCheck {
   user: UserRow;
   proof: Proof;
-  /** The hash of the challenge that a passkey had to sign; null if there was none. */
+  /** Hash of the challenge that the passkey had to sign; null if there is no challenge. */
   challengeHash: Uint8Array | null;
   request: Request;
 }
 
 /**
- * Checks a proof, which works once. Mails the user that a recovery code was used, or that someone guesses codes or uses a copy
- * of a passkey. Call it in a transaction that holds the user's lock, and commit that transaction even if the proof is wrong,
- * because wrong codes are counted.
+ * Checks a proof. A proof works once. Mails the user after the use of a recovery code or a copied passkey, and when wrong codes
+ * reach the limit. Call it in a transaction that holds the user's lock. Commit even if the proof is wrong, because wrong codes
+ * are counted.
  */
 export async function checkProof(
   tx: Sql,
@@ -125,7 +126,7 @@ async function checkTotpCode(
   return { ok: false, reason: wrongCodes === WRONG_CODES_MAX ? "guessed" : "wrong" };
 }
 
-/** Returns the error for a second factor that was not accepted. A copied passkey gets the same as any wrong one. */
+/** Returns the error for a rejected second factor. A copied passkey gets the same error as a wrong one. */
 export function proofError(verdict: Extract<ProofVerdict, { ok: false }>): ApiError {
   if (verdict.reason !== "blocked") return unauthorized(TEXTS.UNAUTHORIZED.factor);
   return new ApiError("RATE_LIMITED", {

@@ -3,7 +3,7 @@ import { Type } from "@sinclair/typebox";
 import { Instant, listOf, Nullable, oneOf, Text, Uuid } from "../../../shared/schemas.ts";
 import { FACTOR_KINDS } from "../../../shared/vocabulary.ts";
 
-/** Factors of one user, so that a sign-in compares a code with a bounded number of secrets. */
+/** Factors per user. The limit bounds the number of secrets that a sign-in compares a code with. */
 export const FACTORS_MAX = 10;
 export const FACTORS_FULL = ["QUOTA_EXCEEDED", { quota: "factors", limit: FACTORS_MAX }] as const;
 
@@ -39,7 +39,7 @@ export const RecoveryCodes = listOf(Type.String({ examples: ["k7qm-2p9x-w4td-r0e
   description: "Each code replaces a second factor once. They are not shown again.",
 });
 
-/** Response to adding a factor. */
+/** Fields of the response to adding a factor. */
 export const AddedFactor = {
   factor: Factor,
   recoveryCodes: Nullable(RecoveryCodes, {
@@ -47,7 +47,7 @@ export const AddedFactor = {
   }),
 };
 
-/** Required to add the first factor. */
+/** The user's password, required to add the first factor. */
 export const CurrentPassword = Type.Optional(
   Type.String({
     minLength: 1,
@@ -56,13 +56,13 @@ export const CurrentPassword = Type.Optional(
   }),
 );
 
-/** An object of the WebAuthn API in its JSON form. */
+/** A WebAuthn object in its JSON form. */
 export const WebAuthnJson = Type.Record(Type.String(), Type.Unknown(), { examples: [{}] });
 
-/** A body with the response of a passkey, which has up to 6 KiB in Chromium, whose keys may be ML-DSA-44. */
+/** Body limit for a passkey's response. Chromium sends up to 6 KiB, because its keys may be ML-DSA-44. */
 export const PASSKEY_MAX_BYTES = 32_768;
 
-/** Text, because browsers add fields to it as the standard grows. */
+/** A text instead of a schema, because browsers add fields as the standard evolves. */
 export const PasskeyText = Type.String({
   minLength: 1,
   maxLength: 16_384,

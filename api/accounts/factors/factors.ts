@@ -111,7 +111,7 @@ export const removeFactor = operation(
       if (!factor) throw notFound("factor");
       await requireRecentFactor(tx, caller);
       const { kind, name } = factor;
-      // The lost device may have a session.
+      // A lost device may still have a session.
       const ended = await markSessionsRevoked(tx, { userId, exceptId: credential.id });
       const isLast = !(await existsSecondFactor(tx, userId));
       if (isLast) {

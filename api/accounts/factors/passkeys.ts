@@ -7,24 +7,24 @@ import type { NewPasskey, PasskeyRow } from "../../../sql/accounts/second_factor
 import { hashSecret } from "../../http/credentials.ts";
 
 type SiteConfig = Pick<Config, "publicUrl">;
-/** The types of transports are a list of words that grows. */
+/** Names of transports. The standard adds new ones over time. */
 type Transports = NonNullable<RegistrationResponseJSON["response"]["transports"]>;
 
-/** The library takes a tenth of a second to load, so it is imported when it is first used, not by every start. */
+/** Imports the library on first use, because loading takes 0.1 s. */
 const loadWebAuthn = () => import("@simplewebauthn/server");
 
-/** Passkeys belong to the host of PUBLIC_URL, and work on its pages only. */
+/** Returns the origin and host of PUBLIC_URL. Passkeys work only there. */
 function siteOf({ publicUrl }: SiteConfig) {
   const { origin, hostname } = new URL(publicUrl);
   return { expectedOrigin: origin, expectedRPID: hostname };
 }
 
-/** Whether a response is for the challenge with this hash. */
+/** Returns a function that checks whether a challenge has this hash. */
 function isChallenge(challengeHash: Uint8Array): (challenge: string) => boolean {
   return (challenge) => hashSecret(challenge).equals(challengeHash);
 }
 
-/** Returns what `navigator.credentials.create()` gets, and the hash of its challenge. */
+/** Returns the options for `navigator.credentials.create()`, and the hash of their challenge. */
 export async function passkeyCreation(
   config: SiteConfig,
   user: { id: string; email: string; username: string; passkeys: readonly PasskeyRow[] },
@@ -39,13 +39,13 @@ export async function passkeyCreation(
     userDisplayName: user.username,
     attestationType: "none",
     excludeCredentials: user.passkeys.map(describePasskey),
-    // The password names the account, so the device need not remember it.
+    // Sign-in with email and password identifies the account, so the device need not store it.
     authenticatorSelection: { residentKey: "discouraged", userVerification: "preferred" },
   });
   return { options: { ...options }, challengeHash: hashSecret(options.challenge) };
 }
 
-/** Returns what `navigator.credentials.get()` gets, and the hash of its challenge. Throws for a user without passkeys. */
+/** Returns the options for `navigator.credentials.get()`, and the hash of their challenge. Throws if there are no passkeys. */
 export async function passkeyRequest(config: SiteConfig, passkeys: readonly PasskeyRow[]) {
   if (passkeys.length === 0) {
     throw new ApiError("UNPROCESSABLE_ENTITY", {
@@ -67,7 +67,7 @@ function describePasskey({ credentialId, transports }: PasskeyRow) {
   return { id, transports: transports as Transports };
 }
 
-/** Returns the passkey that a browser has made; null if the response is not one to the challenge. */
+/** Returns the passkey that a browser created; null if its response is invalid or for another challenge. */
 export async function readNewPasskey(
   config: SiteConfig,
   { response, challengeHash }: { response: string; challengeHash: Uint8Array },
@@ -76,7 +76,7 @@ export async function readNewPasskey(
   try {
     const { verified, registrationInfo } = await verifyRegistrationResponse({
       ...siteOf(config),
-      // The library checks every field that it reads.
+      // The library validates every field that it reads.
       response: JSON.parse(response) as RegistrationResponseJSON,
       expectedChallenge: isChallenge(challengeHash),
       requireUserVerification: false,
@@ -90,7 +90,7 @@ export async function readNewPasskey(
       transports: transports.map(String).slice(0, 10),
     };
   } catch {
-    // The library throws for everything that a response can have wrong.
+    // The library throws if the response is invalid.
     return null;
   }
 }
@@ -98,7 +98,7 @@ export async function readNewPasskey(
 /** The verdict on a passkey's signature: right, wrong, or from a copy of the passkey. */
 type PasskeyVerdict = { result: "right"; id: string; signCount: number } | { result: "wrong" | "copied" };
 
-/** Checks the response of one of the passkeys. */
+/** Checks the response of one of the given passkeys. */
 export async function checkPasskey(
   config: SiteConfig,
   options: { response: string; challengeHash: Uint8Array; passkeys: readonly PasskeyRow[] },
@@ -106,7 +106,7 @@ export async function checkPasskey(
   const { response, challengeHash, passkeys } = options;
   const { verifyAuthenticationResponse } = await loadWebAuthn();
   try {
-    // The library checks every field that it reads.
+    // The library validates every field that it reads.
     const parsed = JSON.parse(response) as AuthenticationResponseJSON;
     const passkey = passkeys.find((one) => describePasskey(one).id === parsed.id);
     if (!passkey) return { result: "wrong" };
@@ -115,13 +115,13 @@ export async function checkPasskey(
       ...siteOf(config),
       response: parsed,
       expectedChallenge: isChallenge(challengeHash),
-      // Its own comparison of counters throws like any other mistake; ours is below.
+      // Counter 0 turns off the library's comparison, whose error looks like any other. Ours is below.
       credential: { ...describePasskey(passkey), publicKey: Uint8Array.from(publicKey), counter: 0 },
       requireUserVerification: false,
     });
     if (!verified) return { result: "wrong" };
     const { newCounter } = authenticationInfo;
-    // Passkeys that are synchronized between devices always count 0.
+    // Passkeys that are synchronized between devices always report 0.
     const isCopied = signCount > 0 && newCounter <= signCount;
     return isCopied ? { result: "copied" } : { result: "right", id, signCount: newCounter };
   } catch {

@@ -1,14 +1,14 @@
-/** Recovery codes: how they are made and read, and the only form in which they are stored. */
+/** Generates and hashes recovery codes. Only the hashes are stored. */
 import { randomBytes } from "node:crypto";
 import { hashSecret } from "../../http/credentials.ts";
 
 const CODES = 10;
-/** 16 characters of 5 bits. */
+/** 16 characters of 5 bits each. */
 const CODE_BYTES = 10;
-/** Crockford's base 32: no letter looks like a digit. */
+/** Crockford's base 32, in which no letter looks like a digit. */
 const ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz";
 
-/** Makes ten codes such as `k7qm-2p9x-w4td-r0ea`. */
+/** Generates ten codes such as `k7qm-2p9x-w4td-r0ea`. */
 export function mintRecoveryCodes(): string[] {
   return Array.from({ length: CODES }, () => {
     const bits = BigInt(`0x${randomBytes(CODE_BYTES).toString("hex")}`);
@@ -19,7 +19,7 @@ export function mintRecoveryCodes(): string[] {
   });
 }
 
-/** Returns the SHA-256 of a code, however it was typed. */
+/** Returns the SHA-256 of a code. Ignores case, spaces, hyphens and look-alike letters. */
 export function hashRecoveryCode(code: string): Buffer {
   const plain = code.toLowerCase().replaceAll(/[\s-]/g, "").replaceAll("o", "0").replaceAll(/[il]/g, "1");
   return hashSecret(plain);

@@ -1,31 +1,31 @@
-/** Codes of authenticator apps: TOTP (RFC 6238) as every app has it, with SHA-1, six digits and 30 s. */
+/** TOTP codes of authenticator apps (RFC 6238). Every app supports these parameters: SHA-1, six digits and 30 s. */
 import { Secret, TOTP } from "otpauth";
 
 /** 160 bits, as RFC 4226 recommends. */
 const SECRET_BYTES = 20;
 const PERIOD_SECONDS = 30;
-/** Steps before and after the current one whose codes are accepted: clocks differ, and typing takes time. */
+/** Accepted time steps before and after the current one, because clocks differ and typing takes time. */
 const WINDOW = 1;
 const TOTP_FORM = { algorithm: "SHA1", digits: 6, period: PERIOD_SECONDS } as const;
 
-/** Makes the secret of a new authenticator app. */
+/** Generates the secret for an authenticator app. */
 export function mintTotpSecret(): Uint8Array {
   return new Secret({ size: SECRET_BYTES }).bytes;
 }
 
-/** Returns the secret as people type it into an app. */
+/** Returns the secret in base 32, which people can type into an app. */
 export function toBase32(secret: Uint8Array): string {
   return toSecret(secret).base32;
 }
 
-/** Returns the address that apps read from a QR code. */
+/** Returns the `otpauth:` URI for a QR code. */
 export function totpUri(secret: Uint8Array, { host, email }: { host: string; email: string }): string {
   return new TOTP({ ...TOTP_FORM, issuer: host, label: email, secret: toSecret(secret) }).toString();
 }
 
 /**
- * Returns the time step that a code of six digits is for; null if it is wrong, or for no step after `after`: a code that was
- * accepted is not accepted again. Takes the same time for every wrong code.
+ * Returns the time step of a six-digit code. Returns null if the code is wrong or its step is not later than `after`, so that a
+ * code works once. Takes the same time for every wrong code.
  */
 export function findTotpStep(
   code: string,

@@ -1,4 +1,4 @@
-/** POST /auth/factors/verify: proves the session again, for what requires a recent second factor. */
+/** POST /auth/factors/verify: verifies a second factor, for requests that require a recent one. */
 import { data, Instant, Nullable, requestBody } from "../../../shared/schemas.ts";
 import { insertAuditEntry } from "../../../sql/accounts/audit_log.ts";
 import {
@@ -37,7 +37,7 @@ export const beginVerification = operation(
   async ({ caller, request }, deps) => {
     const { userId, credential } = caller;
     const begun = await deps.writeAccountInTurn(request, async (tx) => {
-      // Otherwise this and a verification could wait for each other.
+      // Locks the account first, as a verification does, to avoid a deadlock.
       await lockCaller(tx, caller);
       const { options, challengeHash } = await passkeyRequest(deps.config, await lockPasskeys(tx, userId));
       const challenge = { userId, sessionId: credential.id, purpose: "verify", challengeHash } as const;

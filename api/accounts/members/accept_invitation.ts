@@ -1,4 +1,4 @@
-/** POST /invitations/preview and /invitations/accept: what the link of an invitation offers, and joining. */
+/** POST /invitations/preview and /invitations/accept: shows and accepts the invitation of a link. */
 import { Type } from "@sinclair/typebox";
 import { hashLinkToken } from "../../../shared/account_mail_kinds.ts";
 import { TEXTS } from "../../../shared/error_texts.ts";
@@ -91,7 +91,7 @@ export const acceptInvitation = operation(
     const { org, role } = await deps.writeInTurn(request, async (tx) => {
       const { orgId } = await requireOffer(tx, token);
       await lockOrg(tx, orgId);
-      // Read again under the lock: it may just have been revoked, or its sender demoted.
+      // Reads the offer again under the lock, because the invitation may have been revoked, or its sender demoted.
       const { id, email, role, invitedBy } = await requireOffer(tx, token);
       await requireInvited(tx, caller, email);
       // If two requests use the same token, the second one fails.
@@ -113,7 +113,7 @@ export const acceptInvitation = operation(
   },
 );
 
-/** Finds the pending invitation of a link. All other links look alike. */
+/** Finds the pending invitation of a link. Every other link gets the same error. */
 async function requireOffer(sql: Sql, token: string): Promise<InvitationOffer> {
   const link = await findAccountLink(sql, { kind: KIND, tokenHash: hashLinkToken(token) });
   const offer = link && (await findMailedInvitation(sql, link.id));

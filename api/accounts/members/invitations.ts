@@ -31,9 +31,9 @@ import { lockCaller } from "../require_proof.ts";
 import { OrgRoleSchema } from "../schemas.ts";
 import { requireOneOwner } from "./member_changes.ts";
 
-/** Pending invitations of an organization. */
+/** Pending invitations per organization. */
 export const PENDING_INVITATIONS_MAX = 100;
-/** Invitations that a user can send in an hour, in all organizations. */
+/** Invitations per user and hour, in all organizations together. */
 export const HOURLY_INVITATIONS_MAX = 50;
 
 const EXAMPLE = {
@@ -93,7 +93,7 @@ export const createInvitation = operation(
       await lockOrg(tx, org.id);
       const actorRole = await lockActorRole(tx, { actor, org });
       requireAllowed(mayManageMembers(actorRole, role));
-      // The new invitation takes the place of an earlier one, which the actor must be allowed to revoke.
+      // The new invitation replaces an earlier one to the same address, which the actor must be allowed to revoke.
       const replaced = await findInvitedRole(tx, { orgId: org.id, email });
       if (replaced !== null) requireAllowed(mayManageMembers(actorRole, replaced));
       await requireRoom(tx, { orgId: org.id, userId: caller.userId, email });
@@ -151,7 +151,7 @@ export const revokeInvitation = operation(
   },
 );
 
-/** Throws at the limit of the organization, and of the sender, who is locked: otherwise requests at once would pass it. */
+/** Throws QUOTA_EXCEEDED or RATE_LIMITED at a limit. Locks the sender so that concurrent requests cannot exceed it. */
 async function requireRoom(
   tx: Sql,
   { orgId, userId, email }: { orgId: string; userId: string; email: string },
@@ -170,7 +170,7 @@ async function requireRoom(
   });
 }
 
-/** Omits the address, because entries of the audit log are permanent. */
+/** Adds an audit entry without the address, because audit entries are permanent. */
 export async function auditInvitation(
   tx: Sql,
   options: {

@@ -1,4 +1,4 @@
-/** PATCH and DELETE /orgs/{slug}/members/{userId}: the role of a member, and the end of a membership. */
+/** PATCH and DELETE /orgs/{slug}/members/{userId}: changes a member's role, or removes a member. */
 import { Type } from "@sinclair/typebox";
 import { data, requestBody } from "../../../shared/schemas.ts";
 import { isUuid } from "../../../shared/uuid.ts";
@@ -61,7 +61,7 @@ export const removeMember = operation(
   async (input, deps) => {
     const change = await openChange(deps, input);
     await deps.writeInTurn(input.request, (tx) => endMembership(tx, change));
-    // Their keys for the organization have ended.
+    // The member's keys for the organization are revoked.
     deps.callers.forget(change.userId);
     return reply(204, null);
   },
@@ -73,7 +73,7 @@ interface ChangeRequest {
   request: Request;
 }
 
-/** Finds the organization of a change. A denied change is an entry in its audit log. */
+/** Finds the organization of a change. A denied change adds an entry to that organization's audit log. */
 async function openChange(
   { sql, boss }: OperationDeps,
   { params: { slug, userId }, caller, request }: ChangeRequest,

@@ -1,6 +1,6 @@
 /**
- * The use cases of members, for API, pages and command line. Each one locks the organization first, so that two changes
- * at once see each other: call them inside a transaction.
+ * Adds, updates and removes members, for the API, the pages and the command line. Each function locks the organization first,
+ * which serializes concurrent changes. Call it inside a transaction.
  */
 import { TEXTS } from "../../../shared/error_texts.ts";
 import { ApiError } from "../../../shared/errors.ts";
@@ -26,15 +26,15 @@ import { notFound } from "../../http/require_visible.ts";
 import { lockActorRole } from "../require_own_org.ts";
 
 export interface MemberChange {
-  /** Where mails about the change are queued; null for none. */
+  /** Queue for mails about the change; null to send no mail. */
   boss: Boss | null;
-  /** A user, whose role decides, or an operator, who may do what owners may. */
+  /** A user, whose role is checked, or an operator, who has an owner's permissions. */
   actor: AuditActor;
   org: Pick<OrgRow, "id" | "slug" | "isPersonal">;
   userId: string;
 }
 
-/** Adds a user who is not a member. Who may do so is the caller's to check. */
+/** Adds a user who is not a member. The calling code must check permissions. */
 export async function addMember(
   tx: Sql,
   change: MemberChange & { username: string; role: OrgRole; invitedBy?: string },
@@ -47,7 +47,7 @@ export async function addMember(
   await record(tx, change, { action: "member.add", from: null, to: role, ...by });
 }
 
-/** Changes the role of a member. Invitations that they sent and may no longer send are revoked. */
+/** Changes a member's role. Revokes invitations that they sent and that the new role does not permit. */
 export async function changeMemberRole(
   tx: Sql,
   change: MemberChange & { role: OrgRole },
@@ -69,9 +69,9 @@ export async function changeMemberRole(
 }
 
 /**
- * Removes a member, or the actor. Their keys for this organization are revoked, so that they stay worthless if the person
- * joins again, and so are open invitations to their address, which would bring them back, and those that they sent. Sessions
- * and other keys stay: what they may do follows from memberships.
+ * Removes a member, or the actor. Revokes their keys for this organization, which would otherwise work again after a rejoin.
+ * Revokes pending invitations to their address, which would let them rejoin, and invitations that they sent. Sessions and other
+ * keys stay valid, because their permissions follow from memberships.
  */
 export async function endMembership(tx: Sql, change: MemberChange): Promise<OrgMemberRow> {
   const { actor, org, userId } = change;
@@ -96,7 +96,7 @@ async function requireMember(tx: Sql, { org, userId }: MemberChange): Promise<Or
   return member;
 }
 
-/** Throws if a personal organization would get a second owner: it belongs to the user whose name it has. */
+/** Throws VALIDATION_ERROR for a second owner of a personal organization, which belongs to the user with its name. */
 export function requireOneOwner({ slug, isPersonal }: MemberChange["org"], role: OrgRole): void {
   if (!isPersonal || role !== "owner") return;
   throw new ApiError("VALIDATION_ERROR", {
@@ -112,16 +112,16 @@ async function requireOtherOwner(tx: Sql, { org, userId }: MemberChange): Promis
 }
 
 interface MembershipNews {
-  /** Null for a new member. */
+  /** The previous role; null for a new member. */
   from: OrgRole | null;
-  /** Null for a former member. */
+  /** The new role; null for a former member. */
   to: OrgRole | null;
-  /** Username of the sender of the invitation. */
+  /** Username of the invitation's sender. */
   invitedBy?: string;
   revokedKeys?: number;
 }
 
-/** Adds the entry to the audit log, and queues the mails. Call it after the change. */
+/** Adds the audit entry and queues the mails. Call it after the change. */
 async function record(
   tx: Sql,
   change: MemberChange & { username: string },
@@ -139,8 +139,8 @@ async function record(
 }
 
 /**
- * Lists the mails about a change of members: to the owners if owners or admins change, and to the member. An owner who makes
- * the change gets one too, because someone else may have their session.
+ * Lists the mails about a membership change. The member gets one, and so do all owners if an owner or admin is involved. An
+ * owner who makes the change gets a mail too, because someone else may be using their session.
  */
 async function listNotices(
   tx: Sql,

@@ -84,7 +84,7 @@ export const listAuditEntries = operation(
   },
   async ({ caller, request, params, query: { limit, cursor: beforeId } }, { sql }) => {
     const { id } = await requireOrgRole(sql, { caller, slug: params.slug, request, role: "admin" });
-    // One extra row shows whether there is another page.
+    // The extra row shows whether there is another page.
     const rows = await listRows(sql, { orgId: id, beforeId, limit: limit + 1 });
     const entries: AuditEntryRow[] = rows.slice(0, limit);
     const last = entries.at(-1);

@@ -15,7 +15,7 @@ import { requireOwnOrg } from "../require_own_org.ts";
 import { lockCaller } from "../require_proof.ts";
 import { ORGS_TAG, OrgDetail } from "./schemas.ts";
 
-/** Organizations that one user creates. */
+/** Organizations that a user can create. */
 export const CREATED_ORGS_MAX = 10;
 
 export const createOrganization = operation(

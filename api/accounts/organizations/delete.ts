@@ -1,4 +1,4 @@
-/** DELETE /orgs/{slug} and POST /orgs/{slug}/restore: the end of an organization, seven days after an owner deletes it. */
+/** DELETE /orgs/{slug} and POST /orgs/{slug}/restore: deletes an organization after seven days, and restores it until then. */
 import { Type } from "@sinclair/typebox";
 import { ACCOUNT_MAILS } from "../../../shared/account_mail_kinds.ts";
 import { TEXTS } from "../../../shared/error_texts.ts";
@@ -75,8 +75,8 @@ interface Change {
 }
 
 /**
- * Schedules an organization's deletion in seven days, and mails its owners; does nothing if it is already scheduled. Throws
- * NOT_DELETABLE, and RATE_LIMITED if an owner cannot be mailed. Call inside a transaction.
+ * Schedules an organization's deletion in seven days and mails its owners. Does nothing if the deletion is already scheduled.
+ * Throws NOT_DELETABLE, and RATE_LIMITED if an owner cannot be mailed. Call inside a transaction.
  */
 export async function scheduleOrgDeletion(tx: Sql, change: Change): Promise<OrgRow> {
   const { org } = change;
@@ -97,8 +97,8 @@ export async function scheduleOrgDeletion(tx: Sql, change: Change): Promise<OrgR
 }
 
 /**
- * Undoes the deletion of an organization, and mails its owners. Throws ORG_NOT_FOUND if it is gone. Call inside a
- * transaction.
+ * Cancels an organization's deletion and mails its owners. Throws ORG_NOT_FOUND if the organization no longer exists. Call
+ * inside a transaction.
  */
 export async function cancelOrgDeletion(tx: Sql, change: Change): Promise<OrgRow> {
   await requireStillOwner(tx, change);
@@ -120,7 +120,7 @@ async function requireLiveOrg(tx: Sql, { id }: { id: string }): Promise<OrgRow> 
   return row;
 }
 
-/** Otherwise an owner could use up the mails by restoring, and the others would believe the last one they got. */
+/** Throws RATE_LIMITED if an owner gets no mail. Otherwise, repeated restores could hide a deletion from other owners. */
 async function requireNotified(
   tx: Sql,
   { slug, mailIds }: { slug: string; mailIds: readonly string[] },
@@ -133,7 +133,7 @@ async function requireNotified(
   throw new ApiError("RATE_LIMITED", { message, details: { limit }, retryAfter });
 }
 
-/** Returns the ids of the mails. */
+/** Adds an audit entry and queues mails to the owners. Returns the mails' ids. */
 async function noteEnd(
   tx: Sql,
   { org, actor, boss }: Change,

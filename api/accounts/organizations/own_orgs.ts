@@ -1,4 +1,4 @@
-/** GET /orgs, /orgs/{slug}, /orgs/{slug}/members and /orgs/{slug}/usage: organizations for their members. */
+/** GET /orgs, /orgs/{slug}, /orgs/{slug}/members and /orgs/{slug}/usage: the caller's organizations. */
 import { Type } from "@sinclair/typebox";
 import { maySeeOrg } from "../../../shared/policy.ts";
 import { dataOf } from "../../../shared/schemas.ts";

@@ -1,4 +1,4 @@
-/** Writes to an organization's projects, for its owners and admins, and for `admin project …`. */
+/** Creates, renames, deletes and restores projects, for owners, admins and `admin project …`. */
 import { TEXTS } from "../../../shared/error_texts.ts";
 import { ApiError } from "../../../shared/errors.ts";
 import { slugCandidates, toSlug } from "../../../shared/slugs.ts";
@@ -18,9 +18,9 @@ import {
 import { type Sql, violates } from "../../../sql/connection/pool.ts";
 import { requireActorRole } from "../require_own_org.ts";
 
-/** Projects of an organization, with deleted ones that can be restored. */
+/** Projects per organization, including deleted projects that can be restored. */
 export const PROJECTS_MAX = 10_000;
-/** More than requests add at the same time. With this much room, they need not wait for each other. */
+/** More projects than concurrent requests add. With this much room left, requests need no lock. */
 const MARGIN = 500;
 
 type Org = Pick<OrgRow, "id" | "slug">;
@@ -28,17 +28,17 @@ type Org = Pick<OrgRow, "id" | "slug">;
 export interface ProjectKey {
   org: Org;
   actor: AuditActor;
-  /** Its id, slug or name. */
+  /** The project's id, slug or name. */
   project: string;
 }
 
 interface ProjectInput {
-  /** Set if an imported project keeps its id. */
+  /** Set to keep the id of an imported project. */
   id?: string;
   org: Org;
   actor: AuditActor;
   name: string;
-  /** The first free slug of the name if omitted. */
+  /** Defaults to the first free slug derived from the name. */
   slug?: string | undefined;
   ownerId: string;
 }
@@ -60,7 +60,7 @@ export async function addProject(tx: Sql, input: ProjectInput): Promise<ProjectR
       await auditProject(tx, { org, actor, project, action: "project.create" });
       return project;
     }
-    // Thousands of names may have the same slug: all those without an ASCII letter.
+    // Thousands of names may share a slug, such as all names without an ASCII letter or digit.
     for (const other of await listProjectSlugs(tx, org.id)) taken.add(other);
   }
   throw nameTaken({ org, attempt, name, slug: slug ?? "" }, "slug");
@@ -85,10 +85,10 @@ export async function renameProject(
   return project;
 }
 
-/** Hides a project; its rows stay. Throws PROJECT_NOT_FOUND. Call inside a transaction. */
+/** Marks a project as deleted and keeps its rows. Throws PROJECT_NOT_FOUND. Call inside a transaction. */
 export async function softDeleteProject(tx: Sql, options: ProjectKey): Promise<ProjectRow> {
   const { org, actor } = options;
-  // By the slug, so that a repeated request deletes no other project that has it as name.
+  // Prefers the slug, so that a repeated request does not delete another project with that name.
   const { id } = await requireProject(tx, options, "slug");
   const project = await updateProjectDeleted(tx, { id, isDeleted: true });
   await auditProject(tx, { org, actor, project, action: "project.delete" });
@@ -96,22 +96,22 @@ export async function softDeleteProject(tx: Sql, options: ProjectKey): Promise<P
 }
 
 /**
- * Restores a deleted project; does nothing if it is not deleted. Throws PROJECT_NOT_FOUND if it does not exist, or was
- * deleted more than thirty days ago, a limit that does not apply to operators. Call inside a transaction.
+ * Restores a deleted project. Does nothing if the project is not deleted. Throws PROJECT_NOT_FOUND if it does not exist or,
+ * except for operators, was deleted more than thirty days ago. Call inside a transaction.
  */
 export async function undeleteProject(tx: Sql, options: ProjectKey): Promise<ProjectRow> {
   const { org, actor, project: name } = options;
   const before = await lockProject(tx, { orgId: org.id, project: name, prefer: "restorable" });
   if (!before || (before.isPastRestore && actor.actorType !== "operator")) throw projectNotFound(name, org);
   if (before.deletedAt === null) return before;
-  // One past its thirty days no longer counts.
+  // After thirty days, a deleted project no longer counts toward the quota.
   if (before.isPastRestore) await requireRoomForProject(tx, org);
   const project = await updateProjectDeleted(tx, { id: before.id, isDeleted: false });
   await auditProject(tx, { org, actor, project, action: "project.restore" });
   return project;
 }
 
-/** Throws QUOTA_EXCEEDED at the limit. Near it, writers take turns, so that none exceeds it. */
+/** Throws QUOTA_EXCEEDED at the limit. Near the limit, locks the organization so that concurrent writers cannot exceed it. */
 async function requireRoomForProject(tx: Sql, org: Org): Promise<void> {
   if ((await countProjects(tx, org.id)) + MARGIN <= PROJECTS_MAX) return;
   await lockOrg(tx, org.id);
@@ -135,15 +135,15 @@ function projectNotFound(project: string, { slug }: Org): ApiError {
 
 interface Names {
   org: Org;
-  /** `create project "x"`, for the message. */
+  /** The attempted action for the error message, such as `create project "x"`. */
   attempt: string;
   name: string;
   slug: string;
 }
 
 /**
- * Throws NAME_TAKEN if another project has the name or the chosen slug; names of projects that are gone for good become
- * free.
+ * Throws NAME_TAKEN if another project has the name or the chosen slug. First frees those of projects that can no longer be
+ * restored.
  */
 async function requireFree(
   tx: Sql,
@@ -160,7 +160,7 @@ async function requireFree(
   }
 }
 
-/** Returns NAME_TAKEN for the violation of a unique key, by a project that another transaction has just made. */
+/** Converts a unique violation by a concurrent transaction to NAME_TAKEN. */
 function toNameTaken(error: unknown, names: Names): unknown {
   if (violates(error, "projects_org_id_name_key")) return nameTaken(names, "name");
   if (violates(error, "projects_org_id_slug_key")) return nameTaken(names, "slug");
@@ -175,7 +175,7 @@ function nameTaken(names: Names, field: "name" | "slug", { isDeleted } = { isDel
   });
 }
 
-/** Adds the entry to the audit log, if the actor may still manage projects. */
+/** Adds an audit entry. Throws if the actor may no longer manage projects. */
 async function auditProject(
   tx: Sql,
   options: {

@@ -85,12 +85,12 @@ export const Member = Type.Object(
 
 export const MemberList = data({ members: listOf(Member) }, "Highest role first");
 
-/** The errors of endpoints for members. */
+/** Errors of endpoints for any member. */
 const ORG_FAILURES = ["ORG_ACCESS_DENIED", "ORG_NOT_FOUND"] as const;
-/** The errors of endpoints for members with a role. */
+/** Errors of endpoints that require a role. */
 export const ORG_ROLE_FAILURES = [...ORG_FAILURES, "INSUFFICIENT_ORG_ROLE"] as const;
 
-/** An endpoint that every member may read. */
+/** Declaration of a read by any member. */
 export const MEMBER_READ = {
   method: "GET",
   access: "caller",
@@ -98,9 +98,9 @@ export const MEMBER_READ = {
   params: OrgParams,
   fails: ORG_FAILURES,
 } as const;
-/** An endpoint that members with a role may read. */
+/** Declaration of a read that requires a role. */
 export const ROLE_READ = { ...MEMBER_READ, fails: ORG_ROLE_FAILURES } as const;
-/** A write by members with a role. */
+/** Declaration of a write that requires a role. */
 export const ROLE_WRITE = {
   access: "session",
   tag: ORGS_TAG,

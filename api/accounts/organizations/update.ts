@@ -1,4 +1,4 @@
-/** PATCH /orgs/{slug}: updates an organization's public profile, and whether its members need a second factor. */
+/** PATCH /orgs/{slug}: updates an organization's public profile and its second-factor requirement. */
 import { Type } from "@sinclair/typebox";
 import { ApiError } from "../../../shared/errors.ts";
 import { hasOrgRole, isPersonalCredential, isSession } from "../../../shared/policy.ts";
@@ -63,7 +63,7 @@ export const updateOrganization = operation(
     if (body.requireSecondFactor !== undefined) {
       requireAllowed(hasOrgRole(org.role, "owner"));
       requireAllowed(isSession(caller.credential));
-      // Owners who have no second factor would lock themselves out.
+      // Otherwise, owners without a second factor would lock themselves out.
       if (!(await existsSecondFactor(deps.sql, caller.userId))) throw noFactor();
       await requireRecentFactor(deps.sql, caller);
     }
@@ -76,8 +76,8 @@ export const updateOrganization = operation(
 );
 
 /**
- * Changes the given fields and adds an audit entry, which has their names. Without fields, it does nothing. Call inside a
- * transaction. Throws VALIDATION_ERROR, and INSUFFICIENT_ORG_ROLE if the actor has been demoted.
+ * Changes the given fields and adds an audit entry with their names. Does nothing without fields. Call inside a transaction.
+ * Throws VALIDATION_ERROR, and INSUFFICIENT_ORG_ROLE if the actor has been demoted.
  */
 export async function changeOrg(
   tx: Sql,

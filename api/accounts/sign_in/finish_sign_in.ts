@@ -1,4 +1,4 @@
-/** The end of every sign-in: the session of a user, and the response with it. */
+/** Completes a sign-in: begins the session and builds the response. */
 import { type Static, Type } from "@sinclair/typebox";
 import type { Config } from "../../../shared/process/config.ts";
 import { dataOf, Instant, Text, Uuid } from "../../../shared/schemas.ts";
@@ -35,7 +35,7 @@ export const SignedIn = dataOf(SignIn, "The session. Browsers also get it as a c
 
 type NewSession = Pick<Static<typeof SignIn>, "sessionToken" | "expiresAt">;
 
-/** Begins the session of a user whose password was right; null as `beginSession`. Call it inside a transaction. */
+/** Begins the session of a user whose password was right. Returns null whenever `beginSession` does. Call inside a transaction. */
 export async function finishSignIn(
   tx: Sql,
   { config }: { config: Pick<Config, "sessionTtlHours"> },

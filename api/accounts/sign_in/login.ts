@@ -13,7 +13,7 @@ import { EXAMPLE_USER, SIGNED_OUT } from "../schemas.ts";
 import { finishSignIn, SignedIn, signedInReply } from "./finish_sign_in.ts";
 import { requireSecondStep } from "./second_step.ts";
 
-// Any length from 1: a password that is too short gets the same 401 as any wrong one.
+// Accepts any length from 1, because a password that is too short gets the same 401 as any wrong password.
 const SignInRequest = requestBody(
   "SignInRequest",
   {
@@ -53,11 +53,11 @@ export const login = operation(
   async ({ body: { email, password }, request }, deps) => {
     const { sql, signIn, metrics, config } = deps;
     const context = requestContext(request);
-    // PostgreSQL stores no NUL in text.
+    // PostgreSQL rejects NUL in text.
     if (email.includes("\0")) throw invalidField("email", "must not contain the character NUL");
     const { isKnownNetwork } = await signIn.limit.take(context, email);
     const found = await findUserForLogin(sql, email);
-    // Takes the same time if there is no such account.
+    // Verifies a hash even if the account does not exist, so that the response takes the same time.
     const passwordHash = found?.passwordHash ?? DUMMY_PASSWORD_HASH;
     const isRight = await signIn.passwords.verify(password, passwordHash, { isFirst: isKnownNetwork });
     const user = isRight && found?.disabledAt === null ? found : null;

@@ -1,7 +1,7 @@
 /**
- * Limits sign-in attempts, across all processes: per address, per account and network, and more and more slowly per account
- * from networks that are new to it. Accounts that do not exist are counted alike, so a network without a
- * previous sign-in cannot tell them from others.
+ * Limits sign-in attempts across all processes: per address, and per account and network. Attempts on an account from new
+ * networks are delayed more and more. Attempts on nonexistent accounts count alike, so a network without a previous sign-in
+ * cannot tell whether an account exists.
  */
 import { LRUCache } from "lru-cache";
 import type { Credential } from "../../../shared/policy.ts";
@@ -24,19 +24,19 @@ import type { Metrics } from "../../http/metrics.ts";
 import { rateLimited } from "../../http/rate_counter.ts";
 import type { RequestContext } from "../../http/request_context.ts";
 
-/** Idle rows that one attempt deletes: more than it can add. */
+/** Idle rows that each attempt deletes. An attempt adds fewer. */
 const CLEANUP_ROWS = 10;
-/** Some 2 MB. */
+/** About 2 MB. */
 const MAX_REFUSED = 10_000;
 
 interface LoginLimit {
   /**
-   * Counts an attempt, whatever its outcome. Those of a signed-in user count for the session, so that guesses of strangers do
-   * not keep them from their account. Throws `RATE_LIMITED`; then it counts for nothing that comes later. The network is known
-   * if the account signed in from it within 30 days.
+   * Counts an attempt, whatever its outcome. A signed-in user's attempts count per session, so that guesses by strangers do not
+   * lock the user out. Throws RATE_LIMITED at the first exceeded limit, without counting the attempt toward later limits. The
+   * network is known if the account signed in from it within 30 days.
    */
   take(context: RequestContext, email: string, session?: Credential): Promise<{ isKnownNetwork: boolean }>;
-  /** Counts an attempt of the network alone, such as the token of a link. Throws RATE_LIMITED. */
+  /** Counts an attempt per network only, for example one with a link's token. Throws RATE_LIMITED. */
   takeOfNetwork(context: RequestContext): Promise<void>;
 }
 
@@ -44,19 +44,19 @@ interface LoginLimitDeps {
   sql: Sql;
   config: Config;
   metrics: Pick<Metrics, "rateLimited">;
-  /** Milliseconds since the epoch. */
+  /** The clock, in milliseconds since the epoch. */
   now: () => number;
 }
 
 export function createLoginLimit({ sql, config, metrics, now }: LoginLimitDeps): LoginLimit {
   const subjectLimit = config.rateLimitLoginPerMinute;
-  /** The period in which a subject is refused without querying the database. */
+  /** Periods in which subjects are refused without a database query. */
   const refused = new LRUCache<string, { from: number; until: number }>({ max: MAX_REFUSED });
 
   const limitOf = ({ kind }: LoginSubject) => (kind === "site" ? subjectLimit * SITE_SHARE : subjectLimit);
 
   function rejectAttempt(context: RequestContext, limit: number, resetAt: number): never {
-    // This limit's numbers, and not those of requests in general, say why the response is 429.
+    // The response reports this limit instead of the general one, because this one caused the 429.
     context.rateLimit = { policy: "sign_in", limit, remaining: 0, resetAt };
     metrics.rateLimited.inc({ kind: "sign_in" });
     throw rateLimited(context.rateLimit, now());
@@ -65,7 +65,7 @@ export function createLoginLimit({ sql, config, metrics, now }: LoginLimitDeps):
   async function takeOf(context: RequestContext, subjects: readonly LoginSubject[]): Promise<void> {
     for (const subject of subjects) {
       const { from, until } = refused.get(keyOf(subject)) ?? { from: 0, until: 0 };
-      // A clock that was set back would prolong the wait.
+      // Checks `from` too: if the clock is set back, the entry would prolong the wait.
       if (from <= now() && now() < until) rejectAttempt(context, limitOf(subject), until);
     }
     await deleteOldRows(sql, { ...OLD_ROWS.loginAttempts, limit: CLEANUP_ROWS });
@@ -79,12 +79,12 @@ export function createLoginLimit({ sql, config, metrics, now }: LoginLimitDeps):
     }
   }
 
-  /** From a network that is new to the account. */
+  /** Counts an attempt from a network that is new to the account. Throws RATE_LIMITED during a delay. */
   async function takeSlowly(context: RequestContext, account: string): Promise<void> {
     const attempt = { account, network: coarseNetworkOf(context.address, 48), limit: subjectLimit };
     if (await insertUndelayedAttempt(sql, attempt)) return;
     if (await insertDelayedAttempt(sql, attempt)) return;
-    // Not remembered here: after a password reset, the network is known and does not wait.
+    // Not cached in `refused`, because a password reset makes the network known and ends the wait.
     rejectAttempt(context, subjectLimit, now() + (await findDelayMs(sql, attempt)));
   }
 
@@ -97,7 +97,7 @@ export function createLoginLimit({ sql, config, metrics, now }: LoginLimitDeps):
       const account: LoginSubject = { kind: "account", value: `${network} ${counted}` };
       await takeOf(context, [{ kind: "address", value: context.network }, account]);
       const isKnownNetwork = await existsSignInNetwork(sql, { email, network });
-      // A user who is signed in, or has signed in from here, does not share a /48 with strangers.
+      // A user who is signed in, or has signed in from this network, does not share the limit of a /48 with strangers.
       if (!isKnownNetwork && !session) await takeOf(context, sitesOf(context));
       if (!isKnownNetwork) await takeSlowly(context, counted);
       return { isKnownNetwork };
@@ -105,7 +105,7 @@ export function createLoginLimit({ sql, config, metrics, now }: LoginLimitDeps):
   };
 }
 
-/** The /48 around the client's network; none for IPv4. */
+/** Returns the /48 around an IPv6 client; empty for IPv4. */
 function sitesOf({ address }: RequestContext): LoginSubject[] {
   const site = siteOf(address);
   return site === null ? [] : [{ kind: "site", value: site }];

@@ -1,4 +1,4 @@
-/** POST /auth/login/second-factor and /options: the second step of a sign-in whose password was right. */
+/** POST /auth/login/second-factor and /options: the second step of a sign-in, after the password. */
 import { Type } from "@sinclair/typebox";
 import { TEXTS } from "../../../shared/error_texts.ts";
 import { ApiError } from "../../../shared/errors.ts";
@@ -28,14 +28,14 @@ import { SIGNED_OUT } from "../schemas.ts";
 import { finishSignIn, SignedIn, signedInReply } from "./finish_sign_in.ts";
 
 const MINUTES = 5;
-/** Wrong factors per right password. */
+/** Wrong second factors per login token. */
 const TRIES_MAX = 5;
-/** Expired rows that one sign-in deletes: more than it can add. */
+/** Expired rows that each sign-in deletes. A sign-in adds fewer. */
 const CLEANUP_ROWS = 10;
 
 /**
- * Throws SECOND_FACTOR_REQUIRED with a token for the second step if the user has a second factor. The password was right,
- * and resets no limit.
+ * Throws SECOND_FACTOR_REQUIRED with a token for the second step if the user has a second factor. The right password resets no
+ * limit.
  */
 export async function requireSecondStep(sql: Sql, user: UserWithPassword): Promise<void> {
   const factors = await listSecondFactors(sql, user.id);
@@ -79,7 +79,7 @@ export const beginSecondStep = operation(
   async ({ body, request }, deps) => {
     const { id: userId, challengeId: id } = await requirePendingUser(deps.sql, body.loginToken);
     const options = await deps.writeAccountInTurn(request, async (tx) => {
-      // First the sign-in, as its second step does: otherwise the two could wait for each other.
+      // Locks the sign-in first, as the second step does, to avoid a deadlock.
       if (!(await lockPendingSignIn(tx, id))) throw signInExpired();
       const { options, challengeHash } = await passkeyRequest(deps.config, await lockPasskeys(tx, userId));
       await updateChallengeHash(tx, { id, challengeHash });
@@ -113,7 +113,7 @@ export const signInWithSecondFactor = operation(
     const context = requestContext(request);
     const user = await requirePendingUser(deps.sql, body.loginToken);
     await deps.signIn.limit.takeOfNetwork(context);
-    // The verdict is null if the sign-in was used or has expired meanwhile.
+    // The verdict is null if the sign-in has been used, has expired, or has become invalid.
     const { session, verdict } = await deps.writeAccountInTurn(request, async (tx) => {
       const { challengeId: id, passwordHash } = user;
       const current = await lockActiveUser(tx, { id: user.id, passwordHash });

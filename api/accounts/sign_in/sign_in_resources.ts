@@ -1,4 +1,4 @@
-/** Resources shared by all sign-ins of a process: their limit, the queue of password checks, and the audit of failures. */
+/** Resources shared by all sign-ins of a process: the limit, the queue for password hashing, and the audit of failures. */
 import { LRUCache } from "lru-cache";
 import { TEXTS } from "../../../shared/error_texts.ts";
 import { ApiError } from "../../../shared/errors.ts";
@@ -21,7 +21,7 @@ export function createSignInResources(deps: {
   sql: Sql;
   log: Log;
   metrics: Metrics;
-  /** Milliseconds since the epoch, for the limits; the clock if omitted. */
+  /** The clock of the limits, in milliseconds since the epoch. Defaults to `Date.now`. */
   now?: () => number;
 }) {
   const { now = Date.now } = deps;
@@ -33,13 +33,14 @@ export function createSignInResources(deps: {
 }
 
 const SAMPLE_MS = 60_000;
-/** Some 2 MB. */
+/** About 2 MB. */
 const MAX_SAMPLED = 10_000;
 
 /**
- * Makes the function that adds a failed sign-in to the audit log. `userId` is null if there is no such account: what was typed
- * is not kept. Anyone can cause any number of failures, so each process adds one a minute per account and network, or per
- * network if there is no account. Nothing waits for it, so that the time of a response does not reveal whether there is one.
+ * Creates the function that adds a failed sign-in to the audit log. `userId` is null if the account does not exist; the entered
+ * email is not stored. Anyone can cause any number of failures. Each process therefore adds one entry per minute for each
+ * account and network, or for each network without an account. The response does not wait for the entry, so its time does not
+ * reveal whether the account exists.
  */
 function createAuditFailure({ sql, log }: { sql: Sql; log: Log }) {
   const sampled = new LRUCache<string, true>({ max: MAX_SAMPLED, ttl: SAMPLE_MS });
@@ -61,18 +62,18 @@ function createAuditFailure({ sql, log }: { sql: Sql; log: Log }) {
 }
 
 const RUNNING_MAX = 2;
-/** About five seconds of waiting on two slow processors. */
+/** About five seconds of waiting on two slow CPUs. */
 const WAITING_MAX = 64;
 
 /**
- * Verifies and hashes passwords, two at a time: each takes 64 MiB and 0.1 s of a processor, and anyone can request it.
- * `isFirst` work (the account has signed in from this network before) has its own line, which goes first, so that a flood
- * of guesses does not lock users out. Throws SERVICE_UNAVAILABLE when a line is full.
+ * Verifies and hashes passwords, two at a time. Each takes 64 MiB and 0.1 s of CPU time, and anyone can request one. `isFirst`
+ * work (the account has signed in from this network before) has its own queue, which runs first, so that a flood of guesses does
+ * not lock users out. Throws SERVICE_UNAVAILABLE if a queue is full.
  */
 export class PasswordQueue {
   readonly #queue = new FairQueue({ max: RUNNING_MAX, maxPerCaller: RUNNING_MAX, maxWaiting: WAITING_MAX });
 
-  /** Whether a password is the one that was hashed. */
+  /** Returns whether a password matches a hash. */
   verify(password: string, passwordHash: string, { isFirst }: { isFirst: boolean }): Promise<boolean> {
     return this.#run(isFirst, () => verifyPassword(password, passwordHash));
   }

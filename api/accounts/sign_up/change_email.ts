@@ -1,4 +1,4 @@
-/** POST /auth/email and /auth/email/confirm: another address for an account, which takes effect by a link that it gets. */
+/** POST /auth/email and /auth/email/confirm: changes an account's email address, with a link sent to the new address. */
 import { Type } from "@sinclair/typebox";
 import { hashLinkToken } from "../../../shared/account_mail_kinds.ts";
 import { requestBody } from "../../../shared/schemas.ts";
@@ -55,7 +55,7 @@ export const requestEmailChange = operation(
     const user = await requirePassword(deps, { caller, request, password });
     if (isLike(password, email)) throw invalidField("email", IN_PASSWORD);
     await deps.writeAccountInTurn(request, async (tx) => {
-      // A new password, or the link of an earlier request, could come between the check and the mail.
+      // Locks the account. Its password or address may have changed since the password was checked.
       const account = await lockActiveUser(tx, { id: user.id, passwordHash: user.passwordHash });
       if (!account) throw unauthorized();
       const { id: userId, email: oldEmail, username } = account;
@@ -89,9 +89,9 @@ export const confirmEmailChange = operation(
     const { userId } = mail;
     await deps
       .writeAccountInTurn(request, async (tx) => {
-        // First the user, so that a new password and this take turns.
+        // Locks the user first, to serialize this change with password changes.
         const user = await lockActiveUser(tx, { id: userId });
-        // A change since the request ends the link.
+        // A change of the address since the request invalidates the link.
         if (!user || user.email !== mail.details["oldEmail"]) throw invalidLink();
         if (!(await markAccountLinkUsed(tx, { kind: KIND, tokenHash }))) throw invalidLink();
         await updateUser(tx, userId, { email: mail.email });
@@ -106,7 +106,7 @@ export const confirmEmailChange = operation(
         await queueAccountMail(tx, deps.boss, { kind: "email_changed", email: user.email, userId, details });
       })
       .catch((error: unknown) => {
-        // Another account has this address by now. Only the owner of the address gets here.
+        // Another account has taken the address. Only the owner of the address can see this error.
         throw violates(error, "users_email_key") ? invalidLink() : error;
       });
     return reply(204, null);

@@ -1,4 +1,4 @@
-/** Mails that anyone can request, limited per network. */
+/** Queues mails that anyone can request, limited per network. */
 import { Type } from "@sinclair/typebox";
 import type { ApiError } from "../../../shared/errors.ts";
 import {
@@ -15,12 +15,12 @@ import { rateLimited } from "../../http/rate_counter.ts";
 import { requestContext } from "../../http/request_context.ts";
 import { invalidField } from "../../http/validation_problems.ts";
 
-/** Mails of these kinds that one network can ask for in an hour. */
+/** Mails per network and hour. */
 const HOURLY_MAX = 30;
 
 /**
- * Queues a mail. Does the same work whatever the address, so that neither the response nor its time reveals whether there is
- * an account. Throws RATE_LIMITED. Call inside a transaction.
+ * Queues a mail. Does the same work for every address, so that neither the response nor its time reveals whether an account
+ * exists. Throws RATE_LIMITED. Call inside a transaction.
  */
 export async function requestMail(
   tx: Sql,
@@ -46,14 +46,14 @@ export async function requestMail(
     ...(caller ? auditActor(request, caller) : { actorType: "anonymous", ...auditOrigin(context) }),
     action: "account_mail.request",
     subject: { type: "account_mail", id },
-    // Not by address, because anyone can enter any address.
+    // Omits the address, because anyone can enter any address.
     details: { kind: mail.kind },
   });
 }
 
 export const EXAMPLE_TOKEN = "Q2hhbmdlIG1lIGJlZm9yZSB5b3UgdXNlIG1lLCBwbHM";
 
-/** The token of a link in a mail. How long a link works is in shared/account_mail_kinds.ts. */
+/** The token of a link in a mail. The lifetimes of links are in shared/account_mail_kinds.ts. */
 export const LinkToken = Type.String({
   minLength: 1,
   maxLength: 200,

@@ -1,4 +1,4 @@
-/** POST /auth/password/reset and /auth/password/reset/confirm: a new password for people who have forgotten theirs. */
+/** POST /auth/password/reset and /auth/password/reset/confirm: resets a forgotten password with a mailed link. */
 import { Type } from "@sinclair/typebox";
 import { hashLinkToken } from "../../../shared/account_mail_kinds.ts";
 import { requestBody } from "../../../shared/schemas.ts";
@@ -71,7 +71,7 @@ export const resetPassword = operation(
     requireGoodPassword(newPassword, user);
     const passwordHash = await signIn.passwords.hash(newPassword);
     const ended = await deps.writeAccountInTurn(request, async (tx) => {
-      // First the user, as a change of the password or address does, so that the two take turns.
+      // Locks the user first, as changes of the password or address do, to serialize them.
       if (!(await lockActiveUser(tx, { id: user.id }))) throw invalidLink();
       if (!(await findUserOfLink(tx, tokenHash))) throw invalidLink();
       // If two requests use the same link, the second one fails.
@@ -82,7 +82,7 @@ export const resetPassword = operation(
         action: "password.reset",
         actor: auditActor(request, { userId: user.id, credential: null }),
       });
-      // Otherwise other people's guesses could delay the sign-in that follows.
+      // Otherwise, other people's guesses could delay the user's next sign-in.
       await upsertSignInNetwork(tx, { userId: user.id, network: coarseNetworkOf(context.address, 64) });
       return ids;
     });
@@ -91,7 +91,7 @@ export const resetPassword = operation(
   },
 );
 
-/** Finds the user of a link that works: the account is enabled and still has the address that the mail went to. */
+/** Finds the user of a valid link. The account must be enabled and still have the address of the mail. */
 async function findUserOfLink(sql: Sql, tokenHash: Buffer): Promise<UserRow | null> {
   const mail = await findAccountLink(sql, { kind: KIND, tokenHash });
   const user = mail?.userId == null ? null : await findUser(sql, mail.userId);

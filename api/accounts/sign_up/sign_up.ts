@@ -1,4 +1,4 @@
-/** POST /auth/sign-up and /auth/sign-up/confirm: people create their own account, with a link in a mail. */
+/** POST /auth/sign-up and /auth/sign-up/confirm: creates an account with a mailed link. */
 import { type Static, Type } from "@sinclair/typebox";
 import { hashLinkToken } from "../../../shared/account_mail_kinds.ts";
 import { ApiError } from "../../../shared/errors.ts";
@@ -64,7 +64,7 @@ export const signUp = operation(
   },
   async ({ body, request }, deps) => {
     checkNewAccount(body);
-    // Before the password is hashed, which takes a tenth of a second of a processor.
+    // Applies the limit before hashing the password, which takes 0.1 s of CPU time.
     await deps.signIn.limit.takeOfNetwork(requestContext(request));
     const { email, username, password, name = null } = body;
     const passwordHash = await deps.signIn.passwords.hash(password, { isFirst: false });
@@ -122,7 +122,7 @@ export const confirmSignUp = operation(
   },
 );
 
-/** Decides by the address alone, with the same work for every address. */
+/** Returns whether an address may sign up. Does the same work for every address. */
 async function maySignUp(sql: Sql, { signUp: mode, signUpDomains }: Config, email: string): Promise<boolean> {
   const isInvited = await existsPendingInvitation(sql, email);
   if (mode === "off") return false;
@@ -131,7 +131,7 @@ async function maySignUp(sql: Sql, { signUp: mode, signUpDomains }: Config, emai
   return isInvited || (mode === "domains" && signUpDomains.includes(domain));
 }
 
-/** Creates the account of a link, and uses the link up in the same transaction. */
+/** Creates the account of a link and marks the link as used in the same transaction. */
 async function createFromLink(
   deps: OperationDeps,
   confirmation: Static<typeof SignUpConfirmation> & { request: Request },
@@ -141,7 +141,7 @@ async function createFromLink(
   const tokenHash = hashLinkToken(confirmation.token);
   const mail = await findAccountLink(sql, { kind: KIND, tokenHash });
   if (!mail) throw invalidLink();
-  // A stranger may have chosen the name, which the person who sets a new password does not see.
+  // Drops the name if there is a new password: a stranger may have chosen it, and the user does not see it.
   const name = newPassword === undefined ? mail.details["name"] : null;
   const username = confirmation.username ?? String(mail.details["username"]);
   checkTexts({ username }, { username: accountSlugProblem });
@@ -153,10 +153,10 @@ async function createFromLink(
   } else if (password === undefined) {
     throw invalidField("password", "is required without newPassword");
   } else if (!(await signIn.passwords.verify(password, passwordHash, { isFirst: false }))) {
-    // Without this check, a stranger who signs up with your address would know the password of your account.
+    // Without this check, a stranger who signs up with the user's address would know the account's password.
     throw invalidField("password", OTHER_PASSWORD);
   } else if (passwordProblem(password, owner)) {
-    // Only a username that was not in the sign-up can be a problem now.
+    // The password passed the rules at sign-up, so only a new username can be the problem.
     throw invalidField("username", "must not be in the password: choose another");
   }
   try {
@@ -176,7 +176,7 @@ async function createFromLink(
     });
   } catch (error) {
     if (!(error instanceof AccountConflict)) throw error;
-    // Only the owner of the address gets here.
+    // Only the owner of the address can see this error.
     throw error.field === "username"
       ? invalidField("username", `"${username}" is taken: choose another`)
       : invalidField("token", "is for an address that already has an account: sign in");
