@@ -49,7 +49,7 @@ export const exportBundle = operation(
   },
 );
 
-/** Yields the datasets, readme and manifest. The manifest is last, because it has the checksums of the datasets. */
+/** Yields the datasets, README, schema and manifest. The manifest is last, because it contains the datasets' checksums. */
 async function* bundleEntries(opened: OpenExport): AsyncGenerator<ZipEntry, void, void> {
   const { project, selection, parameters } = opened;
   const { format } = parameters;

@@ -1,4 +1,4 @@
-/** GET /export/projects/{project}/{dataset}: one dataset of a project, or what left it, streamed as NDJSON, CSV or Parquet. */
+/** GET /export/projects/{project}/{dataset}: a dataset of a project, or its deleted rows, as NDJSON, CSV or Parquet. */
 import { Type } from "@sinclair/typebox";
 import { isLongerThan } from "../../shared/characters.ts";
 import { TEXTS } from "../../shared/error_texts.ts";
@@ -102,7 +102,7 @@ export const exportDataset = operation(
   },
 );
 
-/** The document has an operation for each dataset, because they differ in filters and rows. */
+/** Returns the OpenAPI operations of a dataset. Each dataset has its own, because filters and rows differ. */
 function listDatasetForms(name: ExportDatasetName): DocumentedForm[] {
   const dataset = EXPORT_DATASETS[name];
   return listForms({
@@ -115,13 +115,13 @@ function listDatasetForms(name: ExportDatasetName): DocumentedForm[] {
   });
 }
 
-/** Splits the format ending, such as `.csv`, from the last part of a path. Null without an ending. */
+/** Splits a format ending such as `.csv` from the last path segment. The ending is null if there is none. */
 function splitFormatEnding(name: string): { name: string; ending: FormatEnding | null } {
   const ending = FORMAT_ENDINGS.find((format) => name.endsWith(`.${format}`)) ?? null;
   return { name: ending === null ? name : name.slice(0, -ending.length - 1), ending };
 }
 
-/** The parameters of a dataset follow from its declaration. */
+/** Returns the query parameters of a dataset. */
 function datasetQuery({ flags, filters }: ExportDataset) {
   return {
     ...COMMON_QUERY,
@@ -140,7 +140,7 @@ function parseDatasetParameters(query: URLSearchParams, dataset: ExportDataset) 
     throw invalidInput([{ path: "created_to", message: "must be later than created_from" }]);
   }
   const flags = dataset.flags.map((name) => [name, values[name] === true] as const);
-  // A filter reads a list of values.
+  // Filter parameters are parsed to lists of values.
   const filters = dataset.filters.map(({ name }) => [name, values[name] as string[]] as const);
   return {
     ...{ format, asOf, since, createdFrom, createdTo },
@@ -149,7 +149,7 @@ function parseDatasetParameters(query: URLSearchParams, dataset: ExportDataset) 
   };
 }
 
-/** Bounds the SQL text that filters become. */
+/** These limits bound the SQL text of the filters. */
 const MAX_FILTER_VALUES = 100;
 const MAX_FILTER_LENGTH = 500;
 

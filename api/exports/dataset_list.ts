@@ -1,4 +1,4 @@
-/** GET /export/datasets: what can be exported, column by column. */
+/** GET /export/datasets: lists the exportable datasets with their columns. */
 import { Type } from "@sinclair/typebox";
 import { EXPORT_COLUMN_TYPES, isNullInExports, toCamelCase } from "../../shared/exports/column.ts";
 import { EXPORT_DATASET_NAMES, EXPORT_DATASETS, type ExportDataset } from "../../shared/exports/datasets.ts";

@@ -1,4 +1,4 @@
-/** The file beside those of the datasets: which rows left the export of a project between two cutoffs. */
+/** GET /export/projects/{project}/deleted: the rows that left a project's export between two cutoffs. */
 import { Type } from "@sinclair/typebox";
 import { EXPORT_DATASET_NAMES, toVisibility } from "../../shared/exports/datasets.ts";
 import { mayExportDataset } from "../../shared/policy.ts";
@@ -60,7 +60,7 @@ export const DELETED_FORMS = listForms({
   endings: ["csv"],
 });
 
-/** Replies with the rows that left the export of a project between two cutoffs. */
+/** Sends the rows that left a project's export between two cutoffs. */
 export function sendDeleted(
   deps: OperationDeps,
   input: { project: string; request: Request; caller: Caller; ending: FormatEnding | null },

@@ -1,4 +1,4 @@
-/** GET /export/jobs/{job_id}/download: the finished file, or the rest of an interrupted download. */
+/** GET /export/jobs/{job_id}/download: downloads a finished export, or a range of it. */
 import { readArtifactOwner } from "../../shared/artifacts/owner.ts";
 import { ArtifactStorageError, type ArtifactStore, type ByteRange } from "../../shared/artifacts/store.ts";
 import { RETRY_AFTER } from "../../shared/error_details.ts";
@@ -23,7 +23,7 @@ import { FILE_HEADERS, mayContinue, repeatChecks, SHARE_USED_UP } from "./export
 import { followDownload } from "./follow_download.ts";
 import { ORGANIZATION_ARCHIVE } from "./manifest_schema.ts";
 
-/** Any member may download, with a session or a key of kind `user`. */
+/** Allows any member to download, with a session or a key of kind `user`. */
 function mayDownload({ credential }: Pick<ExportFacts, "credential">): Verdict {
   return isPersonalCredential(credential);
 }
@@ -76,7 +76,7 @@ export const downloadExportJob = operation(
     const bytes = last + 1 - first;
     const headers = { ...fileHeaders(job, artifact), "Content-Length": String(bytes) };
     const isOver = () => !context.connection.isOpen();
-    // Never released: it ends when the response is sent.
+    // `isOver` frees the slot when the response has been sent.
     const claim = { holder: caller.userId, group: job.orgId, isOver };
     if (context.method === "HEAD") {
       downloads.requireFree(claim);
@@ -87,7 +87,7 @@ export const downloadExportJob = operation(
     const permit = downloads.take(claim);
     const file = await readArtifact(store, { request, artifact, range, isOver });
     if (file === "unwanted") return reply(200, null);
-    // A slow bucket may have taken minutes.
+    // Reading from a slow bucket may have taken minutes.
     await repeatChecks(deps.sql, caller, findJob);
     if (!file) throw await goneOrLost(deps, findJob);
     const contentRange = range && `bytes ${first}-${last}/${artifact.bytes}`;
@@ -100,8 +100,8 @@ export const downloadExportJob = operation(
 );
 
 /**
- * Returns the requested range; null for the whole file, which is sent if there is no range, several, or a malformed one, or if
- * `If-Range` names another file. Throws RANGE_NOT_SATISFIABLE if the range begins after the end.
+ * Returns the requested range. Returns null for the whole file if there is not exactly one valid range, or if `If-Range` names
+ * another file. Throws RANGE_NOT_SATISFIABLE if the range begins after the end of the file.
  */
 function byteRangeOf(
   headers: Headers,
@@ -116,7 +116,7 @@ function byteRangeOf(
   const [, from = "", to = ""] = match ?? [];
   if (from === "" && to === "") return null;
   const end = bytes - 1;
-  // Without a start, the end counts bytes from the end of the file.
+  // Without a start, `to` is the number of bytes at the end of the file.
   const first = from === "" ? Math.max(0, bytes - Number(to)) : Number(from);
   const last = from === "" || to === "" ? end : Number(to);
   if (to !== "" && from !== "" && last < first) return null;
@@ -129,7 +129,7 @@ function byteRangeOf(
   return { first, last: Math.min(last, end) };
 }
 
-/** Adds the audit entry before the first byte is sent. The log says how the download ended. */
+/** Adds the audit entry before the first byte is sent. The log records the outcome of the download. */
 async function noteDownload(
   sql: Sql,
   download: { request: Request; caller: Caller; job: VisibleExportJobRow; range: string | null },
@@ -145,10 +145,7 @@ async function noteDownload(
   Object.assign(requestContext(request).fields, { exportJobId: job.id, asOf: job.asOf, format: job.format });
 }
 
-/**
- * Returns the file, which the store may have to fetch first; null if it does not exist, `unwanted` if the client has
- * disconnected.
- */
+/** Returns the file, null if it does not exist, or `unwanted` if the client has disconnected. The store may fetch it first. */
 async function readArtifact(
   store: ArtifactStore,
   transfer: { request: Request; artifact: StoredArtifact; range: ByteRange | null; isOver: () => boolean },
@@ -182,7 +179,7 @@ function requireArtifact(job: VisibleExportJobRow): StoredArtifact {
   return { key, fileName, bytes, sha256 };
 }
 
-/** Returns the error for a storage that fails. */
+/** Awaits an operation of the storage. Throws SERVICE_UNAVAILABLE if the storage fails. */
 async function orUnavailable<Result>(step: Promise<Result>): Promise<Result> {
   try {
     return await step;
@@ -193,8 +190,9 @@ async function orUnavailable<Result>(step: Promise<Result>): Promise<Result> {
 }
 
 /**
- * Returns the error for a missing file. If the sweep has just deleted it, the row now says so. If the store has no owner,
- * its volume is not mounted, and a retry helps once it is. Otherwise a retry is useless, and the operator must be notified.
+ * Returns the error for a missing file. If the sweep has just deleted the file, the job's row records the expiry. If the store
+ * has no owner, its volume is not mounted, and a retry can succeed later. Otherwise, a retry cannot succeed, and the operator
+ * must be notified.
  */
 async function goneOrLost(
   { sql, log, exports: { store } }: OperationDeps,

@@ -1,4 +1,4 @@
-/** GET /export/projects/{project}/estimate: how much a bundle would contain. */
+/** GET /export/projects/{project}/estimate: estimates the size of a bundle. */
 import { Type } from "@sinclair/typebox";
 import { EXPORT_DATASET_NAMES, EXPORT_DATASETS } from "../../shared/exports/datasets.ts";
 import { mayExportBundle } from "../../shared/policy.ts";
@@ -17,7 +17,7 @@ import {
 import { rowLimit } from "./row_limit.ts";
 import { type OpenExport, withOpenExport } from "./send_export.ts";
 
-/** PostgreSQL's largest integer: estimates count all rows. */
+/** The largest `integer` of PostgreSQL, because estimates count all rows. */
 const NO_LIMIT = 2_147_483_647;
 
 const Estimate = Type.Object(
@@ -73,13 +73,13 @@ export const estimateBundle = operation(
       const syncAllowed = totalRows <= rowLimit(deps.config, "bundle");
       return { asOf, rowCounts, totalRows, estimatedBytes, syncAllowed };
     });
-    // The client has left.
+    // The client has disconnected.
     if (!estimate) return reply(200, jsonText(""));
     return reply(200, { data: estimate });
   },
 );
 
-/** Returns the bytes of the files before compression: rows times the mean length of a sample. */
+/** Returns the estimated bytes before compression: the number of rows times the mean row length of a sample. */
 async function estimateBytes(
   { snapshot, selection, parameters }: OpenExport,
   rowCounts: RowCounts,

@@ -1,4 +1,4 @@
-/** Export jobs as clients see them. */
+/** Export jobs in the API: schema, examples and lookup. */
 import { type Static, Type } from "@sinclair/typebox";
 import { ApiError } from "../../shared/errors.ts";
 import { toVisibility, visibilityOf } from "../../shared/exports/datasets.ts";
@@ -21,7 +21,7 @@ import { requireVisible } from "../http/require_visible.ts";
 import { EXAMPLE_AS_OF } from "./export_request.ts";
 import { Visibility } from "./manifest_schema.ts";
 
-/** A job that has just been queued, for the document. */
+/** Example of a queued job for the OpenAPI document. */
 export const QUEUED_JOB = {
   id: "4b6a3f4e-2c71-4d0a-8f5e-1d2c3b4a5f60",
   number: 12,
@@ -36,7 +36,7 @@ export const QUEUED_JOB = {
   progress: { projectsDone: 0, projectsTotal: 0, rowsWritten: 0, bytesWritten: 0 },
 };
 
-/** A finished job, for the document. */
+/** Example of a finished job for the OpenAPI document. */
 export const READY_JOB = {
   ...QUEUED_JOB,
   status: "ready",
@@ -53,7 +53,7 @@ export const READY_JOB = {
   },
 };
 
-/** A job as clients see it; fields that do not apply yet are omitted. */
+/** Schema of a job in responses. Fields that do not apply yet are omitted. */
 export const ExportJob = Type.Object(
   {
     id: Uuid(),
@@ -98,7 +98,7 @@ export const ExportJob = Type.Object(
 );
 export type ExportJob = Static<typeof ExportJob>;
 
-/** The path parameter of one job. An invalid id is answered with 404. */
+/** Path parameter of a job. The schema accepts any value, because an invalid id gets a 404. */
 export const JobParams = {
   job_id: Type.Unsafe<string>(
     Type.Any({ type: "string", format: "uuid", description: "The job's id", examples: [QUEUED_JOB.id] }),
@@ -106,8 +106,8 @@ export const JobParams = {
 };
 
 /**
- * Finds a job in any of the caller's organizations. Throws EXPORT_JOB_NOT_FOUND, including for jobs of other organizations,
- * then the error of `policy`.
+ * Finds a job in any of the caller's organizations. Throws EXPORT_JOB_NOT_FOUND for a missing job or a job of another
+ * organization, and the error of `policy`.
  */
 export async function requireExportJob(
   sql: Sql,
@@ -152,7 +152,7 @@ export function presentExportJob(row: ExportJobRow): ExportJob {
   };
 }
 
-/** Null fields are omitted. */
+/** Returns the optional fields that are not null. */
 function whatApplies(row: ExportJobRow): Partial<ExportJob> {
   const { artifactFileName: fileName, artifactBytes: bytes, artifactSha256: sha256 } = row;
   const isWaiting = row.status === "queued" && row.waitingFor !== null && row.retryAt !== null;

@@ -1,4 +1,4 @@
-/** The request of an export: the project and the caller's access to it, and the parameters that every export has. */
+/** Finds the project of an export, checks access, and parses the parameters common to all exports. */
 import { Type } from "@sinclair/typebox";
 import { isLongerThan } from "../../shared/characters.ts";
 import { TEXTS } from "../../shared/error_texts.ts";
@@ -38,10 +38,10 @@ export const ProjectParams = {
   }),
 };
 
-/** The error of a file endpoint when a share of the slots is used up. */
+/** Error of file endpoints for a user or organization that has used up its share of slots. */
 export const SHARE_USED_UP = ["RATE_LIMITED", { share: "user", limit: 2 }] as const;
 
-/** The error of an export that has a row with a time that no format can write. */
+/** Error of an export with a timestamp that no format can represent. */
 export const WRONG_TIME = [
   "UNPROCESSABLE_ENTITY",
   {
@@ -50,7 +50,7 @@ export const WRONG_TIME = [
   },
 ] as const;
 
-/** The common parts of a project's exports. */
+/** Settings common to the export operations of a project. */
 export const PROJECT_EXPORT = {
   method: "GET",
   access: "caller",
@@ -65,7 +65,7 @@ export const PROJECT_FAILURES: readonly ErrorCode[] = [
   "PROJECT_NOT_FOUND",
 ];
 
-/** The errors common to all operations on bundles. */
+/** Errors common to all operations on bundles. */
 export const BUNDLE_FAILURES = [
   ...PROJECT_FAILURES,
   "INSUFFICIENT_ORG_ROLE",
@@ -89,7 +89,7 @@ export type ExportPolicy = (facts: ExportFacts) => Verdict;
 
 /**
  * Finds a project by id in the caller's organizations, or by slug or name in the organization of the request. Throws
- * PROJECT_NOT_FOUND, including for a project that the caller may not see, and the errors of `resolveOrg` and `policy`.
+ * PROJECT_NOT_FOUND, even for a project that the caller may not see, and the errors of `resolveOrg` and `policy`.
  */
 export async function requireExportProject(
   sql: Sql,
@@ -112,7 +112,7 @@ async function findProject(
   if (isUuid(name)) {
     const byId = await findVisibleProject(sql, { id: name, userId, orgId: boundOrgOf(caller) });
     if (!byId) return findNamedLikeId(sql, access);
-    // The id needs no organization, but a header that names none of the caller's is rejected, as it is everywhere.
+    // An id needs no X-Org-Slug, but the header must name one of the caller's organizations, as in every request.
     if (request.headers.has("x-org-slug")) await resolveOrg(sql, caller, request);
     return byId;
   }
@@ -124,7 +124,7 @@ async function findProject(
   return requireVisible(project, () => notFound(TEXTS.PROJECT_NOT_FOUND.search({ project: name, slug })));
 }
 
-/** Finds a project whose name has the form of an id. An organization that the caller may not use has none. */
+/** Finds a project whose name looks like an id. Throws PROJECT_NOT_FOUND even if the organization is the problem. */
 async function findNamedLikeId(
   sql: Sql,
   { caller, request, project: name }: { caller: Caller; request: Request; project: string },
@@ -142,10 +142,7 @@ function notFound(message: string): ApiError {
   return new ApiError("PROJECT_NOT_FOUND", { message });
 }
 
-/**
- * Repeats the checks of the start: of the credential, then those of `requireAccess`, which throws ApiError if access has
- * ended.
- */
+/** Repeats the initial checks: the credential, then `requireAccess`. Throws ApiError if access has ended. */
 export async function repeatChecks(
   sql: Sql,
   caller: Caller,
@@ -157,7 +154,7 @@ export async function repeatChecks(
   await requireAccess();
 }
 
-/** Returns whether access goes on. A database error ends nothing, because the next check comes soon. Never throws. */
+/** Returns whether the caller still has access; true on a database error, because the next check is soon. Never throws. */
 export async function mayContinue(
   { sql, log }: { sql: Sql; log: Log },
   caller: Caller,
@@ -178,12 +175,12 @@ export async function mayContinue(
 
 export const EXAMPLE_AS_OF = "2026-11-20T10:00:00.000Z";
 
-/** The parameters that every export of a project has. */
+/** Parameters common to all exports of a project. */
 export interface ExportParameters {
   format: ExportFormat;
-  /** Truncated to milliseconds; null if the service chooses the cutoff. */
+  /** The cutoff, truncated to milliseconds; null if the service chooses it. */
   asOf: string | null;
-  /** Truncated to milliseconds; null for a full export. */
+  /** Start of an increment, truncated to milliseconds; null for a full export. */
   since: string | null;
   visibility: ExportVisibility;
 }
@@ -229,7 +226,6 @@ export const FLAGS: Readonly<Record<VisibilityFlag, QueryParameter<boolean>>> = 
   ),
 };
 
-/** Parameters of a bundle. */
 export const BUNDLE_QUERY = { ...COMMON_QUERY, ...FLAGS };
 
 /** Parses the parameters of a bundle. Throws VALIDATION_ERROR with every problem. */
@@ -238,11 +234,11 @@ export function parseBundleParameters(query: URLSearchParams): ExportParameters 
   return { format, asOf, since, visibility: toVisibility(flags) };
 }
 
-/** The formats that have an ending. Without one, a path is NDJSON. */
+/** Formats with a path ending. A path without an ending returns NDJSON by default. */
 export const FORMAT_ENDINGS = ["csv", "parquet"] as const;
 export type FormatEnding = (typeof FORMAT_ENDINGS)[number];
 
-/** The query of a request, with the format of its ending. Throws VALIDATION_ERROR if the query has a format, too. */
+/** Returns a request's query with the format of the path ending. Throws VALIDATION_ERROR if the query also has a format. */
 export function queryWithEnding(request: Request, ending: FormatEnding | null): URLSearchParams {
   const query = queryOf(request);
   if (ending === null) return query;
@@ -254,23 +250,23 @@ export function queryWithEnding(request: Request, ending: FormatEnding | null): 
   return query;
 }
 
-/** A path whose ending chooses the format. */
+/** Declaration of a path whose ending selects the format. */
 interface FormattedPath extends Omit<DocumentedForm, "uncheckedQuery" | "response"> {
-  /** The parameters of the path without an ending. */
+  /** Query parameters of the path without an ending. */
   query: Query;
   /** The schema of an NDJSON row. */
   rowSchema: object;
   endings: readonly FormatEnding[];
 }
 
-/** The document has one operation for each format of a path: clients get NDJSON from the path without an ending. */
+/** Returns one OpenAPI operation per format of a path. The path without an ending is documented as NDJSON. */
 export function listForms({ query, rowSchema, endings, ...form }: FormattedPath): DocumentedForm[] {
   const { format: _, ...endingQuery } = query;
   const others = endings.map(
     (ending) => `\`format=${ending}\` responds as the path that ends in \`.${ending}\``,
   );
   const format = word(["ndjson"], `\`ndjson\` keeps every value. ${others.join(", ")}`);
-  // A text for clients, which they can split into rows.
+  // Generated clients return a string, which can be split into rows.
   const lines = {
     type: "string",
     contentMediaType: mediaTypeOf("ndjson"),
@@ -302,7 +298,7 @@ export function listForms({ query, rowSchema, endings, ...form }: FormattedPath)
   ];
 }
 
-/** The media type of a format, without its parameters. */
+/** Returns the media type of a format, without its parameters. */
 export function mediaTypeOf(format: ExportFormat): string {
   return FORMATS[format].contentType.replace(/;.*/, "");
 }

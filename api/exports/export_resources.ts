@@ -1,4 +1,4 @@
-/** Resources shared by all exports of a process: slots, second connections, the store of archives, metrics. */
+/** Resources shared by all exports of a process: slots, second connections, the archive store and metrics. */
 
 import { Counter, type Registry } from "prom-client";
 import { openArtifactStore } from "../../shared/artifacts/open_store.ts";
@@ -35,20 +35,20 @@ export function createExportResources(deps: {
   const half = Math.ceil(EXPORT_COUNTS_MAX / 2);
   const maxMs = config.exportStreamMaxMinutes * 60_000;
   return {
-    /** Exports that stream; each holds a snapshot while its client reads. */
+    /** Slots of streaming exports. Each export holds a snapshot while its client reads. */
     streams,
-    /** Estimates and HEAD requests: they count rows for a few seconds. */
+    /** Slots of estimates and HEAD requests, which count rows for a few seconds. */
     counts: new Slots(
       { max: EXPORT_COUNTS_MAX, perHolder: half, perGroup: half },
       textsOf({ one: "estimate", many: "estimates" }),
     ),
-    /** Downloads of finished exports. */
+    /** Slots of downloads of finished exports. */
     downloads: new Slots(limits, textsOf({ one: "download", many: "downloads" })),
-    /** Second connections for large datasets, to the primary. */
+    /** Second connections to the primary, for large datasets. */
     lanes: new ExportLanes({ pool: exportSql, control: sql, max: EXPORT_LANES_MAX, log }),
-    /** Where finished organization exports are. */
+    /** Storage of finished organization exports. */
     store: openArtifactStore(config),
-    /** When a stream is cut off. */
+    /** Limits at which a stream is cut off. */
     streamRules: { ...STREAM_RULES, maxMs, ...deps.streamRules },
     metrics: createExportMetrics(deps.metrics.registry, streams),
   };
@@ -62,7 +62,7 @@ function textsOf({ one, many }: { one: string; many: string }): SlotTexts {
   };
 }
 
-/** Why a response ended early: a limit of the service, or a failure. */
+/** Reasons for the early end of a response: a limit of the service, or a failure. */
 const CUT_REASONS: readonly (CutReason | "failed")[] = [
   "lasted_too_long",
   "reader_too_slow",
@@ -115,7 +115,7 @@ function createExportMetrics(registry: Registry, slots: Slots) {
   return metrics;
 }
 
-/** Registers the gauge of how far open transactions hold back the cutoff, measured at each scrape (docs/watermark.md). */
+/** Registers the gauge of open transactions that hold back the cutoff, measured at each scrape (docs/watermark.md). */
 export function registerWatermarkMetrics(
   registry: Registry,
   deps: { sql: Sql; log: Log; config: Pick<Config, "exportIgnoreApplications" | "trackerSchema"> },

@@ -1,4 +1,4 @@
-/** Follows downloads of finished exports to their end. Bun sends files itself, and reports neither progress nor end. */
+/** Monitors downloads of finished exports. Bun sends the files itself and reports neither progress nor completion. */
 import type { Log } from "../../shared/process/log.ts";
 import type { ExportFormat } from "../../shared/vocabulary.ts";
 import { announceStream, type CutReason, requestContext } from "../http/request_context.ts";
@@ -16,8 +16,8 @@ interface Download {
 }
 
 /**
- * Counts what the client receives, and logs the request when the response has ended. Cuts off a download that is too slow,
- * too long, or no longer allowed. Call it once the request can no longer be refused.
+ * Counts the bytes that the client receives, and logs the request after the response. Cuts off a download that is too slow,
+ * takes too long, or is no longer allowed. Call it after all checks that can refuse the request.
  */
 export function followDownload(
   { metrics, log }: { metrics: ExportMetrics; log: Log },
@@ -27,9 +27,9 @@ export function followDownload(
   const endStream = announceStream(request);
   const labels = { kind: "organization", format: job.format };
   const pace = new ReaderPace(watch.rules);
-  /** Bytes acknowledged for earlier responses on the connection; null if the system does not report them. */
+  /** Bytes that the client acknowledged for earlier responses on the connection; null if the system does not report them. */
   const before = connection.acknowledgedBytes();
-  /** Bytes that have arrived, including the few hundred of the response's head. */
+  /** Bytes acknowledged for this response, including a few hundred bytes of headers. */
   let received = before === null ? null : 0;
   let sampledAt = performance.now();
   const count = (): void => {

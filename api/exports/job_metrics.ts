@@ -1,4 +1,4 @@
-/** Prometheus metrics of background jobs. They are in the database: each API process reports those of the whole service. */
+/** Prometheus metrics of background jobs. The jobs are in the database, so each API process reports the whole service. */
 import type { Registry } from "prom-client";
 import { JOB_NAMES } from "../../shared/background_jobs.ts";
 import { registerMeasuredGauges } from "../../shared/monitoring/measured_gauge.ts";
@@ -15,7 +15,7 @@ import { countJobRunners } from "../../sql/monitoring/job_runners.ts";
 
 const QUANTILES = ["0.5", "0.95", "1"] as const;
 
-/** Registers the gauges. They have no samples while the database is down. */
+/** Registers the gauges, which have no samples while the database is down. */
 export function registerJobMetrics(registry: Registry, { sql, log }: { sql: Sql; log: Log }): void {
   registerQueueMetrics(registry, { sql, log });
   registerMeasuredGauges(

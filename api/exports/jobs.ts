@@ -1,4 +1,4 @@
-/** Organization exports: list them, get one, cancel one. They are queued in queue_job.ts. */
+/** Lists, gets and cancels organization exports. queue_job.ts queues them. */
 import { Type } from "@sinclair/typebox";
 import { ApiError } from "../../shared/errors.ts";
 import { mayManageExportJobs } from "../../shared/policy.ts";
@@ -139,19 +139,19 @@ export const cancelExportJob = operation(
   },
 );
 
-/** Cancels a job and takes it out of the queue. Throws ApiError if its status does not allow it. */
+/** Cancels a job and removes it from the queue. Throws ApiError if the job's status does not allow it. */
 async function cancel(
   deps: OperationDeps,
   cancellation: { id: string; orgId: string; force: boolean; caller: Caller; request: Request },
 ): Promise<ExportJobRow> {
   const { id, orgId, force, caller, request } = cancellation;
   return deps.writeInTurn(request, async (tx) => {
-    // First, as the deletion of an organization does: the event refers to the organization.
+    // Locks the organization first, as its deletion does, because the event refers to the organization.
     await lockOrg(tx, orgId);
-    // A builder that stops may be putting the job back into the queue.
+    // Locks the job, because a stopping builder may be returning it to the queue.
     const status = await lockExportJobStatus(tx, id);
     const role = await lockMemberRole(tx, { orgId, userId: caller.userId });
-    // The same error as for any organization that is not the caller's.
+    // A former member gets the same error as any other non-member.
     if (status === null || role === null) throw new ApiError("EXPORT_JOB_NOT_FOUND");
     requireAllowed(mayManageExportJobs({ credential: caller.credential, role }));
     if (status === "running" && !force) throw new ApiError("EXPORT_JOB_RUNNING", { details: { status } });

@@ -22,7 +22,7 @@ const File = Type.Object(
 const PROJECT_FILES = {
   rowCounts: Type.Object(each(EXPORT_DATASET_NAMES, Natural)),
   files: Type.Object(each(EXPORT_DATASET_NAMES, File)),
-  /** `deleted.ndjson` of an increment. */
+  /** The file `deleted.ndjson` of an increment. */
   deleted: Type.Optional(File),
 };
 const Project = Type.Object({ id: Uuid(), name: Text });
@@ -55,7 +55,7 @@ const OrganizationManifest = Type.Object(
   { title: "OrganizationManifest" },
 );
 
-/** The bytes of an archive; the document also holds the schema of the manifest in it. */
+/** Returns the schema of an archive's bytes. Its `$defs` have the schema of the manifest in the archive. */
 function archiveOf(manifest: TObject) {
   return {
     "application/zip": { type: "string", format: "binary", $defs: { "manifest.json": manifest } },

@@ -1,4 +1,4 @@
-/** POST /export/jobs: queues an organization export, or returns the one that is active. */
+/** POST /export/jobs: queues an organization export, or returns the active one. */
 import { Type } from "@sinclair/typebox";
 import { ApiError } from "../../shared/errors.ts";
 import { toVisibility } from "../../shared/exports/datasets.ts";
@@ -30,12 +30,10 @@ import { ExportJob, presentExportJob, QUEUED_JOB } from "./export_job.ts";
 import { BUNDLE_QUERY, EXAMPLE_AS_OF, type ExportParameters, repeatChecks } from "./export_request.ts";
 import { requireTracker } from "./send_export.ts";
 
-/** Time for the builder, which enforces the timeout itself, to report it. */
+/** Extra time for the builder to report a timeout, which it enforces itself. */
 const EXPIRE_MARGIN_SECONDS = 120;
 
-/**
- * The fields are those of a bundle's query. They have no `default`, because generated types would then require them.
- */
+/** The query parameters of a bundle as JSON fields, without `default`, which would make them required in generated types. */
 const OPTIONS = Object.fromEntries(
   Object.entries<QueryParameter<unknown>>(BUNDLE_QUERY).map(([name, parameter]) => {
     const { default: unset, ...schema } = parameter.schema;
@@ -44,13 +42,13 @@ const OPTIONS = Object.fromEntries(
   }),
 );
 
-/** Options of the wrong type are errors of `parseOptions`, once the caller is known to have the right to queue a job. */
+/** `parseOptions` rejects options of the wrong type, after the caller's permission to queue a job has been checked. */
 const NewExportJob = Type.Unsafe<JsonObject>({
   title: "NewExportJob",
   type: "object",
   additionalProperties: false,
   examples: [{ format: "csv", include_deleted: true }],
-  // Without it, about the time of queueing.
+  // Replaces the query's description: without `as_of`, the cutoff is about the time of queueing.
   properties: { ...OPTIONS, as_of: Instant({ example: EXAMPLE_AS_OF }) },
 });
 
@@ -82,7 +80,7 @@ const ActiveJob = Type.Object(
   },
 );
 
-/** Refuses in the order 401, 404, 403, 402, 400 (docs/contract.md, Errors), so the handler checks the options. */
+/** Errors have the order 401, 404, 403, 402, 400 (docs/contract.md, Errors), so the handler validates the options. */
 export const queueExportJob = operation(
   {
     id: "queueExportJob",
@@ -123,8 +121,8 @@ export const queueExportJob = operation(
 );
 
 /**
- * Reads the options. Throws VALIDATION_ERROR with every problem. The query must be empty: an option there would otherwise be
- * ignored, because the other exports take it in the query.
+ * Parses the options. Throws VALIDATION_ERROR with every problem. Rejects query parameters, which would otherwise be ignored:
+ * the other exports take their options in the query.
  */
 function parseOptions(body: JsonObject, query: URLSearchParams): ExportParameters {
   const { values, problems } = readValues(BUNDLE_QUERY, (name) => textsOf(name, body[name]));
@@ -135,7 +133,7 @@ function parseOptions(body: JsonObject, query: URLSearchParams): ExportParameter
   return { format, asOf, since, visibility: toVisibility(flags) };
 }
 
-/** Returns an option as the text that a query would have; a value of the wrong type becomes "", which no option accepts. */
+/** Returns an option as query text. A value of the wrong type becomes "", which no option accepts. */
 function textsOf(name: string, value: unknown): string[] {
   if (value === undefined) return [];
   const declared: Query = BUNDLE_QUERY;
@@ -148,8 +146,8 @@ function findMisplaced(query: URLSearchParams): Problem[] {
 }
 
 /**
- * Returns a message that names the options in which an active job differs from the request; null if there are none. The
- * cutoff counts only if the request has one.
+ * Returns a message with the options in which an active job differs from the request; null if there are no differences. Ignores
+ * the cutoff if the request has none.
  */
 function describeDifferences(job: ExportJobRow, request: ExportParameters): string | null {
   const { visibility } = request;
@@ -177,26 +175,26 @@ interface NewJob {
 }
 
 /**
- * Queues an export as of now, or as of `asOf`; `isNew` is false if the organization already had an active job. Throws
- * EXPORT_JOB_LIMIT if it has used up its jobs of this hour, and the errors of `requireTracker` and `settleCutoff`.
+ * Queues an export with the cutoff `asOf`, or about now without it. `isNew` is false if the organization already has an active
+ * job. Throws EXPORT_JOB_LIMIT at the hourly limit, and the errors of `requireTracker` and `settleCutoff`.
  */
 async function queueOrFindActive(
   deps: OperationDeps,
   newJob: NewJob,
 ): Promise<{ job: ExportJobRow; isNew: boolean }> {
   const { asOf: requested, since } = newJob.options;
-  // Impossible times are refused, whether or not a job is active.
+  // Impossible times are rejected even if a job is active.
   const hasTimes = requested !== null || since !== null;
   const active = hasTimes ? null : await findActiveExportJob(deps.sql, newJob.orgId);
   if (active) return { job: active, isNew: false };
   await requireTracker(deps);
-  // Outside the transaction: an open transaction holds back the watermark.
+  // Settles the cutoff outside the transaction, because an open transaction holds back the watermark.
   const nodes = await listNodes(deps.sql, deps.nodes);
   const asOf = await settleCutoff(deps, { asOf: requested, since, nodes });
   return deps.writeInTurn(newJob.request, async (tx) => {
     await lockOrg(tx, newJob.orgId);
     const actor = auditActor(newJob.request, newJob.caller);
-    // Settling may have taken seconds, and so may the lock.
+    // Settling the cutoff and waiting for the lock may have taken seconds.
     await repeatChecks(tx, newJob.caller, () =>
       requireActorRole(tx, { actor, org: { id: newJob.orgId }, role: "publisher" }),
     );
@@ -209,7 +207,7 @@ async function queueOrFindActive(
   });
 }
 
-/** Inserts job, queue entry and audit entry. */
+/** Inserts the job, its queue entry and an audit entry. */
 async function insertQueued(
   tx: Sql,
   deps: OperationDeps,

@@ -1,6 +1,6 @@
 /**
- * Sends an export while it is made, from the caller's request to the last byte: access, slot, cutoff, snapshot, number of rows,
- * audit entry, stream. Everything that can be refused is refused before the first byte.
+ * Streams an export. The steps are access, slot, cutoff, snapshot, number of rows, audit entry and stream. A request can be
+ * refused only before the first byte.
  */
 import { TEXTS } from "../../shared/error_texts.ts";
 import { ApiError } from "../../shared/errors.ts";
@@ -34,21 +34,20 @@ import { ASYNC_ENDPOINT, type CountedFile, countWithinLimit } from "./row_limit.
 
 /** SQLSTATEs insufficient_privilege, undefined_table and invalid_schema_name. */
 const UNREADABLE = ["42501", "42P01", "3F000"];
-/** Older access checks are repeated before anything is sent. */
+/** Maximum age of an access check before the first byte. */
 const ACCESS_FRESH_MS = 1000;
 
 export interface OpenExport<Parameters = ExportParameters> extends ExportSource {
   project: VisibleProjectRow;
   parameters: Parameters;
-  /** All rows that the common parameters select. */
+  /** Rows selected by the common parameters. */
   selection: ExportSelection;
   /** Second connections to the snapshot's server. */
   lanes: ExportLanes;
-  /** Aborted when the client has disconnected or the stream is cut off; cancels the running query. */
+  /** Cancels the running query. Aborted when the client disconnects or the stream is cut off. */
   abort: AbortController;
-  /** Watches the export's stream. */
   watch: StreamWatch;
-  /** Repeats the checks of the start if they are old: counting may take minutes. Throws if access has ended. */
+  /** Repeats the initial access checks if they are old, because counting may take minutes. Throws if access has ended. */
   requireAccessStill(): Promise<void>;
   /** Releases the slot and the connection. A second call does nothing. */
   close(): Promise<void>;
@@ -59,24 +58,24 @@ interface ExportRequest<Parameters> {
   caller: Caller;
   /** The project's id, slug or name. */
   project: string;
-  /** The access check of the start, repeated while the export runs. */
+  /** Access policy, checked at the start and while the export runs. */
   policy: ExportPolicy;
-  /** Parses the query, once the caller may export the project. */
+  /** Parses the query. Called only if the caller may export the project. */
   parse: () => Parameters;
-  /** Only `file` streams. The others count rows without a stream slot; `head` checks that one is free. */
+  /** `file` streams. `head` and `estimate` only count rows and take no stream slot; `head` checks that one is free. */
   kind: "file" | "head" | "estimate";
 }
 
 interface ExportFile extends CountedFile {
-  /** The dataset, or `bundle`; part of the file name. */
+  /** Name of the dataset, or `bundle`. Part of the file name. */
   content: string;
-  /** Makes the content. */
+  /** Generates the content. */
   open(totalRows: number): AsyncGenerator<Uint8Array, void, void>;
 }
 
 /**
- * Replies with the file that `describe` makes of the open export, and closes the export when the stream has ended. Refuses
- * in the order 401, 404, 403, 402, 400, 413, always before the first byte (docs/contract.md, Errors).
+ * Streams the file that `describe` returns for the open export, and closes the export after the stream. Errors have the order
+ * 401, 404, 403, 402, 400, 413 and precede the first byte (docs/contract.md, Errors).
  */
 export async function sendExport<Parameters extends ExportParameters>(
   deps: OperationDeps,
@@ -90,10 +89,10 @@ export async function sendExport<Parameters extends ExportParameters>(
     const { asOf, parameters } = opened;
     const rows = await countWithinLimit(deps.config, opened, file);
     Object.assign(requestContext(exportRequest.request).fields, { asOf, rows, format: parameters.format });
-    // An export that the replica aborts before its first byte is opened again.
+    // Adds a single audit entry, even if the replica aborts the export before the first byte and it is opened again.
     if (kind === "file" && !isNoted) await noteExport(deps.sql, { ...exportRequest, opened, file, rows });
     isNoted = true;
-    // A ZIP is compressed already.
+    // A ZIP is already compressed.
     const isCompressed = file.kind === "bundle" || FORMATS[parameters.format].isCompressed;
     const accepted = exportRequest.request.headers.get("accept-encoding");
     const encoding = isCompressed ? null : chooseEncoding(accepted);
@@ -110,12 +109,11 @@ export async function sendExport<Parameters extends ExportParameters>(
 }
 
 /**
- * Checks access and parameters, opens an export at its cutoff, and calls `serve`, whose reply closes it; it is closed here
- * if `serve` throws. If `serve` throws because the replica is gone, it is called once more with an export of the primary.
- * Returns null if the client has left.
- *
- * Throws the errors of `requireExportProject`, `parse` and `settleCutoff`, RATE_LIMITED if the share of the caller or
- * organization is used up, SERVICE_UNAVAILABLE if no slot is free, EXPORT_PREPARE_TIMEOUT if counting takes too long.
+ * Checks access and parameters, opens an export at its cutoff, and calls `serve`. If `serve` returns, its reply must close the
+ * export. If `serve` throws because of the replica, it is called again with an export of the primary. Returns null if the client
+ * has disconnected. Throws the errors of `requireExportProject`, `parse` and `settleCutoff`. Throws RATE_LIMITED if the caller
+ * or organization has used up its share, SERVICE_UNAVAILABLE if no slot is free, and EXPORT_PREPARE_TIMEOUT if counting takes
+ * too long.
  */
 export async function withOpenExport<Parameters extends ExportParameters, Answer>(
   deps: OperationDeps,
@@ -144,11 +142,11 @@ interface Opening<Parameters> extends Omit<ExportRequest<Parameters>, "project">
   project: VisibleProjectRow;
   parameters: Parameters;
   abort: AbortController;
-  /** When access was checked, by `performance.now()`. */
+  /** Time of the last access check, from `performance.now()`. */
   checkedAt: number;
 }
 
-/** Returns null if the client had left before it failed. */
+/** Opens an export and calls `serve`. Returns null if it fails after the client has disconnected. */
 async function openAndServe<Parameters extends ExportParameters, Answer>(
   deps: OperationDeps,
   opening: Opening<Parameters>,
@@ -157,13 +155,13 @@ async function openAndServe<Parameters extends ExportParameters, Answer>(
   let opened: OpenExport<Parameters> | null = null;
   try {
     opened = await openExport(deps, opening);
-    // Counting for a file may take as long as the file may; counting alone gets less time.
+    // Counting for a file may take as long as the stream may. Counting alone has a shorter limit.
     const countMs =
       opening.kind === "file" ? deps.exports.streamRules.maxMs : deps.config.exportPrepareTimeoutMs;
     await opened.snapshot.run((tx) => limitStatements(tx, countMs));
     return await serve(opened);
   } catch (error) {
-    // Asked before closing: a client that leaves meanwhile has not caused the error.
+    // Reads the signal before closing: a client that disconnects during the close has not caused the error.
     const hasLeft = opening.abort.signal.aborted;
     await opened?.close();
     if (hasLeft) return null;
@@ -208,7 +206,7 @@ async function openExport<Parameters extends ExportParameters>(
       await source.snapshot.close();
       permit.release();
     };
-    // Repeats the checks of the start: credential, membership, role and subscription.
+    // Repeats the initial checks of credential, membership, role and subscription.
     const access = { caller, request, project: project.id, policy };
     const requireAccess = () => requireExportProject(deps.sql, access);
     const watch = { rules, permit, mayContinue: () => mayContinue(deps, caller, requireAccess) };
@@ -236,8 +234,8 @@ async function openExport<Parameters extends ExportParameters>(
 }
 
 /**
- * Throws SERVICE_UNAVAILABLE if the tracker's tables cannot be read: a job would be queued and fail. `cause` is the error of a
- * query that may have failed because they were removed.
+ * Throws SERVICE_UNAVAILABLE if the tracker's tables cannot be read. Otherwise, a job would be queued and fail. `cause` is the
+ * error of a query that may have failed because the tables were removed.
  */
 export async function requireTracker({ sql, config }: OperationDeps, cause: unknown = null): Promise<void> {
   if (!(await isTrackerReadable(sql, config.trackerSchema)))
@@ -250,7 +248,7 @@ type Sent = Pick<ExportRequest<unknown>, "request" | "caller"> & {
   rows: number;
 };
 
-/** Records in the audit log which data is exported, before the first byte is sent. */
+/** Adds an audit entry about the exported data before the first byte is sent. */
 async function noteExport(sql: Sql, { request, caller, opened, file, rows }: Sent): Promise<void> {
   const { project, asOf, parameters } = opened;
   const { format, since } = parameters;
@@ -270,8 +268,8 @@ async function noteExport(sql: Sql, { request, caller, opened, file, rows }: Sen
 }
 
 /**
- * The first chunk is read here, so that an early failure is an error response and no broken download. It may take minutes, so
- * access is checked again.
+ * Returns the export's stream. Reads the first chunk, so that an early failure becomes an error response instead of a broken
+ * download. This may take minutes, so access is checked again.
  */
 async function stream(
   deps: OperationDeps,
