@@ -1,4 +1,4 @@
-/** The catalog in memory. What responses contain is made once for each version. */
+/** The catalog in memory. Response contents are built once per catalog version. */
 import { LRUCache } from "lru-cache";
 import type { CatalogSnapshot } from "../../sql/models/catalog_snapshot.ts";
 import type { CatalogVersion } from "../../sql/models/catalog_syncs.ts";
@@ -7,10 +7,10 @@ import { type ModelKey, type ModelRow, modelKeyText } from "../../sql/models/mod
 import { presentAlias, presentListItem, presentModel, presentOrigin, presentProvider } from "./model_json.ts";
 import type { Alias, CatalogOrigin, ModelSummary, Provider } from "./schemas.ts";
 
-/** A model as responses have it. */
+/** A model with its prepared response contents. */
 export interface CatalogEntry {
   row: ModelRow;
-  /** Name, line break and id in lower case. */
+  /** Name and model id in lower case, separated by a line break. */
   searchText: string;
   listItem: ModelSummary;
   /** JSON of the full model without `syncedAt`. */
@@ -21,29 +21,29 @@ export interface CatalogEntry {
 interface ResolvedAlias {
   row: ModelAliasRow;
   alias: Alias;
-  /** `undefined` if an operator's alias names a model that does not exist. */
+  /** The model of the alias; `undefined` if an operator's alias names a model that does not exist. */
   entry: CatalogEntry | undefined;
 }
 
-/** One version of the catalog; immutable. */
+/** An immutable version of the catalog. */
 export interface Catalog {
   version: CatalogVersion;
-  /** Strong; the same in every process with the same content. */
+  /** Strong ETag, which is the same in every process with the same content. */
   etag: string;
-  /** All models by provider and id, including those that are gone. */
+  /** All models in order of provider and id, including gone models. */
   entries: readonly CatalogEntry[];
-  /** Finds a model, also one that is gone. */
+  /** Finds a model, even if it is gone. */
   find(key: ModelKey): CatalogEntry | undefined;
-  /** Aliases by name, sorted. */
+  /** Aliases by name, in sorted order. */
   aliases: ReadonlyMap<string, ResolvedAlias>;
-  /** Active ones, sorted by id. */
+  /** Active providers, sorted by id. */
   providers: readonly Provider[];
   origin: CatalogOrigin;
-  /** JSON of pages of the list by query. */
+  /** JSON of list pages by query string. */
   pages: LRUCache<string, string>;
 }
 
-/** Characters of pages and their keys that are cached: some 300 full pages. */
+/** Cached characters of pages and their keys, about 300 full pages. */
 const MAX_CACHED = 8 * 2 ** 20;
 
 export function buildCatalog({ version, providers, models, aliases }: CatalogSnapshot): Catalog {
@@ -51,7 +51,7 @@ export function buildCatalog({ version, providers, models, aliases }: CatalogSna
   const byKey = new Map(entries.map((entry) => [modelKeyText(entry.row), entry]));
   const find = (key: ModelKey) => byKey.get(modelKeyText(key));
   const byAlias = new Map<string, ResolvedAlias>();
-  // An operator's alias comes after the generated one, and overrides it.
+  // An operator's alias follows the generated alias and overrides it.
   for (const row of aliases) {
     const entry = find(row);
     byAlias.set(row.alias, { row, alias: presentAlias(row, entry?.row), entry });
@@ -89,7 +89,7 @@ function toEntry(row: ModelRow): CatalogEntry {
   };
 }
 
-/** Hashes everything that lists contain. The time of the last sync, which changes with every sync, is in no list. */
+/** Hashes the content of all lists. The time of the last sync is excluded, because no list contains it. */
 function digest(entries: readonly CatalogEntry[], ...others: readonly object[]): string {
   const hasher = new Bun.CryptoHasher("sha256");
   for (const { row, modelJson } of entries) hasher.update(`${row.removedAt === null}${modelJson}\n`);
@@ -97,7 +97,7 @@ function digest(entries: readonly CatalogEntry[], ...others: readonly object[]):
   return `"${hasher.digest("hex").slice(0, 32)}"`;
 }
 
-/** Compares by code units, which is the same on every machine. */
+/** Compares texts by code units, so that the order is the same on every machine. */
 export function compareTexts(a: string, b: string): number {
   return a < b ? -1 : Number(a > b);
 }

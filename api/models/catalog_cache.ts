@@ -1,4 +1,4 @@
-/** The model catalog that this process serves: loaded whole, polled for a newer version, and replaced in one step. */
+/** Caches the whole model catalog of a process. It polls for a newer version and replaces the catalog in one step. */
 
 import { TEXTS } from "../../shared/error_texts.ts";
 import { withTimeout } from "../../shared/process/with_timeout.ts";
@@ -9,24 +9,24 @@ import type { OpenProcess } from "../../sql/open_process.ts";
 import { Slots } from "../http/limits/slots.ts";
 import { buildCatalog, type Catalog } from "./catalog.ts";
 
-/** Loading takes about 0.2 s, so a sync is visible well within a second. */
+/** Loading takes about 0.2 s, so a sync is visible within a second. */
 const POLL_MS = 500;
 const REPLICA_CATCH_UP_MS = 250;
 const REPLICA_TIMEOUT_MS = 2000;
 
-/** `sql` holds the version; the catalog is read there as well when there is no replica. */
+/** The version is read from `sql`. The catalog is read from the replica, or from `sql` if there is no replica. */
 type CatalogCacheDeps = Pick<OpenProcess, "sql" | "replica" | "log">;
 
-/** Empty until the first request or `start()` loads the catalog. */
+/** Cache of the model catalog, empty until the first request or `start()` loads it. */
 export class CatalogCache {
-  /** Running downloads of the list as CSV: each may hold a compressor of some megabytes. */
+  /** Slots of CSV downloads of the list. Each download may use a compressor of several megabytes. */
   readonly downloads = new Slots(
     { max: 16, perHolder: 4, perGroup: 16 },
     { holder: TEXTS.RATE_LIMITED.lists, all: TEXTS.SERVICE_UNAVAILABLE.lists },
   );
   readonly #deps: CatalogCacheDeps;
   #loaded: Catalog | null = null;
-  /** The replica, while it is known to have the loaded version. */
+  /** The replica if it is known to have the loaded version. */
   #caughtUp: Pool | null = null;
   #refreshing: Promise<void> | null = null;
   #isFailing = false;
@@ -36,7 +36,7 @@ export class CatalogCache {
     this.#deps = deps;
   }
 
-  /** Returns the catalog; waits only for the first load. Throws if that fails. */
+  /** Returns the catalog. Waits only for the first load, and throws if that load fails. */
   async current(): Promise<Catalog> {
     if (!this.#loaded) await this.refresh();
     if (!this.#loaded) throw new Error("Cannot read the model catalog: it is not loaded");
@@ -48,7 +48,7 @@ export class CatalogCache {
     return this.#loaded;
   }
 
-  /** Runs a query on a catalog table that is not cached. Its result is never older than the cache. */
+  /** Runs a query on an uncached catalog table. The result is never older than the cache. */
   async read<Result>(query: (sql: Pool) => Promise<Result>): Promise<Result> {
     const { sql, replica } = this.#deps;
     if (this.#caughtUp === null || !replica?.isUsed()) return query(sql);
@@ -61,7 +61,7 @@ export class CatalogCache {
     }
   }
 
-  /** Loads the catalog if the database holds a newer one. Calls at the same time share one load. */
+  /** Loads the catalog if the database has a newer version. Concurrent calls share one load. */
   refresh(): Promise<void> {
     this.#refreshing ??= this.#load().finally(() => {
       this.#refreshing = null;
@@ -96,7 +96,7 @@ export class CatalogCache {
       await this.refresh();
       this.#isFailing = false;
     } catch (error) {
-      // Logged once per outage: the last catalog is served meanwhile.
+      // Logged once per outage. The last catalog stays in use.
       if (!this.#isFailing && this.#timer) {
         this.#deps.log.warn({ event: "catalog.away", err: error }, "cannot poll the catalog");
       }

@@ -1,4 +1,4 @@
-/** POST /models/cost: what usage costs, at the prices of the time. */
+/** POST /models/cost: computes the cost of usage, at the prices of its time. */
 import { type Static, Type } from "@sinclair/typebox";
 import Big from "big.js";
 import { ApiError } from "../../shared/errors.ts";

@@ -1,4 +1,4 @@
-/** Computes the cost of token usage with exact decimals. Pure. */
+/** Pure functions that compute the cost of token usage with exact decimals. */
 import Big from "big.js";
 import { TEXTS } from "../../shared/error_texts.ts";
 import { ApiError } from "../../shared/errors.ts";
@@ -8,7 +8,7 @@ import type { ChargedPrices, Cost } from "./price_json.ts";
 
 const USD_PER_TOKEN = new Big("0.000001");
 
-/** Fields of the usage by the price they are charged at. */
+/** Usage fields by the price that applies to them. */
 const USAGE_FIELDS = {
   input: "inputTokens",
   output: "outputTokens",
@@ -19,7 +19,7 @@ const USAGE_FIELDS = {
   outputAudio: "outputAudioTokens",
 } as const satisfies Record<PriceField, keyof TokenUsage>;
 
-/** The price of the tokens that each special kind is a part of. */
+/** The general price for each special kind of token. */
 const GENERAL_PRICES: Partial<Record<PriceField, "input" | "output">> = {
   cacheRead: "input",
   cacheWrite: "input",
@@ -29,8 +29,8 @@ const GENERAL_PRICES: Partial<Record<PriceField, "input" | "output">> = {
 };
 
 /**
- * Returns the exact cost in USD and the prices that lead to it. Throws NOT_FOUND with the reason `price`, and in
- * `details.kind` the kind of tokens for which `model` has none.
+ * Returns the exact cost in USD and the charged prices. If `model` has no price for a kind of token, throws NOT_FOUND with the
+ * reason `price` and the kind in `details.kind`.
  */
 export function priceUsage(
   cost: Cost,
@@ -42,7 +42,7 @@ export function priceUsage(
   for (const kind of PRICE_FIELDS) {
     const tokens = usage[USAGE_FIELDS[kind]];
     if (!tokens) continue;
-    // Reasoning is output, which a few models price apart. Caches and audio are cheaper or dearer everywhere.
+    // Most models charge reasoning as output. Cache and audio prices always differ from the general price.
     const price = prices[kind] ?? (kind === "reasoning" ? prices.output : undefined);
     if (price === undefined) throw unpricedError(kind, model);
     sum = sum.plus(new Big(price).times(tokens));
@@ -60,15 +60,15 @@ function unpricedError(kind: PriceField, model: string): ApiError {
   return new ApiError("NOT_FOUND", { message, details: { reason: "price", kind } });
 }
 
-/** Writes an amount without an exponent and without trailing zeros. */
+/** Formats an amount without an exponent or trailing zeros. */
 export function formatAmount(amount: Big): string {
   return amount.toFixed();
 }
 
 /**
- * Chooses the prices of the highest tier whose size the context exceeds; they apply to all tokens of a request. A price that
- * it leaves out is that of the next lower tier that has it, then the base's. A special price that equals the general one in
- * the base, such as reasoning and output, stays equal to it.
+ * Returns the prices of the highest tier whose size the context exceeds. They apply to all tokens of a request. A price missing
+ * from the tier is taken from the next lower tier that has it, then from the base prices. A special price that equals the
+ * general base price, such as reasoning and output, stays equal to it.
  */
 function choosePrices({ tiers = [], ...base }: Cost, usage: TokenUsage): ChargedPrices {
   const { inputTokens, cacheReadTokens = 0, cacheWriteTokens = 0, inputAudioTokens = 0 } = usage;

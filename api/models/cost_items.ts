@@ -1,4 +1,4 @@
-/** Reads the items of POST /models/cost. One that cannot be read has an error of its own, so the others are priced. */
+/** Parses the items of POST /models/cost. An invalid item gets its own error, and the other items are still priced. */
 import { type Static, type StringOptions, type TObject, Type } from "@sinclair/typebox";
 import { TEXTS } from "../../shared/error_texts.ts";
 import { Details, requestBody, Text } from "../../shared/schemas.ts";
@@ -19,7 +19,7 @@ const name = (options: StringOptions = {}) =>
 const tokens = (description: string) => Type.Integer({ minimum: 0, maximum: MAX_TOKENS, description });
 const moreTokens = (description: string) => Type.Optional(tokens(description));
 
-/** Numbers of tokens. Every token counts in one field only. */
+/** Fields for numbers of tokens. Each token counts in one field only. */
 const USAGE = {
   inputTokens: tokens("Text tokens of the prompt that no cache served"),
   outputTokens: tokens("Text tokens of the response, without reasoning"),
@@ -67,15 +67,15 @@ export const CostBody = requestBody(
 
 type CostItem = Static<typeof CostItem>;
 
-/** Items between two turns of the event loop: some milliseconds of work. */
+/** Items processed per turn of the event loop, a few milliseconds of work. */
 export const ITEMS_PER_TURN = 100;
-/** Problems of one item in a response. */
+/** Maximum number of problems in a response per item. */
 const MAX_PROBLEMS = 5;
 
-/** `isUndated`: the item's id or alias had a date, and the lookup has not. */
+/** `isUndated` is true if a date was removed from the item's id or alias. */
 export type ItemLookup = PriceLookup & { usage: TokenUsage; isUndated: boolean };
 
-/** The result of an item that cannot be priced. */
+/** Result of an item that cannot be priced. */
 export const UsageError = Type.Object(
   { error: Type.Object({ code: Text, message: Text, details: Details }) },
   { title: "UsageError" },
@@ -91,12 +91,12 @@ const checkList = createBodyCheck(
 const listMistakes = createSchemaCheck(CostItem, MAX_PROBLEMS);
 
 /**
- * Returns what each item asks for, or VALIDATION_ERROR with paths within the item. Throws VALIDATION_ERROR for a body
- * without a list of items.
+ * Returns a lookup for each item, or a VALIDATION_ERROR with paths within the item. Throws VALIDATION_ERROR for a body without a
+ * list of items.
  */
 export async function readItems(body: JsonObject, catalog: Catalog): Promise<(ItemLookup | UsageError)[]> {
   checkList(body);
-  // Checked.
+  // `checkList` has checked the type.
   const given = body["items"] as readonly unknown[];
   const items: (ItemLookup | UsageError)[] = [];
   for (const [position, item] of given.entries()) {
@@ -109,7 +109,7 @@ export async function readItems(body: JsonObject, catalog: Catalog): Promise<(It
 function readItem(value: unknown, catalog: Catalog): ItemLookup | UsageError {
   const mistakes = listMistakes(value);
   if (mistakes.length > 0) return invalidItem(mistakes);
-  // Checked.
+  // `listMistakes` has checked the type.
   const item = value as CostItem;
   const { alias, provider, modelId, asOf: _, knownAt: __, resolveDated = false, ...usage } = item;
   const problems = findUnstorable(item);

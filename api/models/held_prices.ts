@@ -1,4 +1,4 @@
-/** GET /models/held: prices and documents of the source that the catalog holds back. */
+/** GET /models/held: lists the source's prices and documents that the catalog holds back. */
 import { type Static, Type } from "@sinclair/typebox";
 import { Count, data, Instant, listOf, Nullable, Text } from "../../shared/schemas.ts";
 import { listRefusedDoubts, type RefusedDoubt } from "../../sql/models/catalog_syncs.ts";
@@ -88,7 +88,7 @@ function presentHeld(row: HeldPricesRow): Static<typeof HeldPrices> {
   return { provider, modelId, changes, firstSeenAt, lastSeenAt, timesSeen, rejected: rejectedAt !== null };
 }
 
-/** The document that is held as a whole; null if no document is. One rejected doubt keeps all of it out. */
+/** Returns the source document that is held as a whole; null if none is held. One rejected doubt blocks the whole document. */
 function presentDocument(doubts: readonly RefusedDoubt[]): Static<typeof HeldDocument> | null {
   const lastSeenAt = doubts
     .map((doubt) => doubt.lastSeenAt)

@@ -1,4 +1,4 @@
-/** Models, providers and aliases as clients see them. */
+/** Converts models, providers and aliases to their API form. */
 import { MODEL_CAPABILITIES, type ModelCapability } from "../../shared/vocabulary.ts";
 import type { CatalogVersion } from "../../sql/models/catalog_syncs.ts";
 import type { ModelAliasRow } from "../../sql/models/model_aliases.ts";
@@ -7,7 +7,7 @@ import type { ModelRow } from "../../sql/models/models.ts";
 import { presentCost } from "./price_json.ts";
 import type { Alias, CatalogOrigin, Model, ModelSummary, Provider } from "./schemas.ts";
 
-/** Columns of the capabilities by their name in the API. */
+/** Capability columns by their names in the API. */
 export const CAPABILITY_COLUMNS = {
   vision: "hasVision",
   tools: "hasTools",
@@ -19,11 +19,11 @@ export const CAPABILITY_COLUMNS = {
 
 function presentCapabilities(row: ModelRow): ModelSummary["capabilities"] {
   const capabilities = MODEL_CAPABILITIES.map((name) => [name, row[CAPABILITY_COLUMNS[name]]]);
-  // Every name has its column.
+  // `capabilities` contains every name.
   return Object.fromEntries(capabilities) as ModelSummary["capabilities"];
 }
 
-/** Tokens; `null` if no limit is known. */
+/** Returns the known limits, in tokens; `null` if no limit is known. */
 function presentLimits({ contextTokens, inputTokens, outputTokens }: ModelRow): ModelSummary["limits"] {
   const limits = { context: contextTokens, input: inputTokens, output: outputTokens };
   const known = Object.entries(limits).filter(([, tokens]) => tokens !== null);
@@ -43,14 +43,14 @@ export function presentListItem(row: ModelRow): ModelSummary {
     limits: presentLimits(row),
     cost: presentCost(row.prices),
     releaseDate: row.releaseDate,
-    // Only for models that the source no longer lists.
+    // `goneAt` is set only if the source no longer lists the model.
     ...(row.removedAt === null ? {} : { goneAt: row.removedAt }),
-    // Only for models whose row in the source cannot be read.
+    // `staleSince` is set only if the model's row in the source cannot be read.
     ...(row.staleSince === null ? {} : { staleSince: row.staleSince }),
   };
 }
 
-/** Presents the full model without `syncedAt`, which is the same for all models. */
+/** Returns the full model without `syncedAt`, which is the same for all models. */
 export function presentModel(row: ModelRow): Omit<Model, "syncedAt"> {
   return {
     ...presentListItem(row),
@@ -64,21 +64,21 @@ export function presentModel(row: ModelRow): Omit<Model, "syncedAt"> {
   };
 }
 
-/** Presents a provider. One without a known address has no `apiUrl`. */
+/** Returns the API form of a provider. `apiUrl` is omitted if unknown. */
 export function presentProvider({ id, name, docUrl, apiUrl }: ModelProvider): Provider {
   const provider = { id, name, status: "active" as const, logoUrl: logoUrl(id), docUrl };
   return apiUrl === null ? provider : { ...provider, apiUrl };
 }
 
-/** Presents an alias. It is deprecated if `target`, its model, is. */
+/** Returns the API form of an alias. The alias of a deprecated model (`target`) is deprecated. */
 export function presentAlias(row: ModelAliasRow, target: ModelRow | undefined): Alias {
   const { alias, provider, modelId, scope } = row;
   return { alias, provider, modelId, scope, deprecated: row.deprecated || target?.status === "deprecated" };
 }
 
 /**
- * Where the catalog comes from and how old its data is. `source` is `bundled`, `file` or the host of a URL: paths of
- * this machine stay private.
+ * Returns the source and date of the catalog's data. `source` is `bundled`, `file` or the host of a URL, so that paths of this
+ * machine stay private.
  */
 export function presentOrigin({
   source,
@@ -88,7 +88,7 @@ export function presentOrigin({
   return { source: URL.parse(source)?.host || "file", dataDate };
 }
 
-/** models.dev has a logo for every provider. */
+/** Returns the URL of a logo on models.dev, which has one for every provider. */
 function logoUrl(provider: string): string {
   return `https://models.dev/logos/${encodeURIComponent(provider)}.svg`;
 }

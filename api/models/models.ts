@@ -1,4 +1,4 @@
-/** One model, by provider and id or by an alias; the lists of providers and aliases. */
+/** Gets a model by provider and id or by alias, and lists providers and aliases. */
 import { Type } from "@sinclair/typebox";
 import { modelName, parseModelName } from "../../shared/models/model_name.ts";
 import { Count, data, listOf } from "../../shared/schemas.ts";
@@ -120,7 +120,7 @@ function isPast({ asOf, knownAt }: { asOf: string | null; knownAt: string | null
   return asOf !== null || knownAt !== null;
 }
 
-/** Returns a model's JSON with the prices of an instant; everything else is current. Throws NOT_FOUND. */
+/** Returns a model's JSON with the prices of an instant. All other fields are current. Throws NOT_FOUND. */
 async function readPastModel(
   cache: CatalogCache,
   lookup: PriceLookup,
@@ -133,7 +133,7 @@ async function readPastModel(
   return { row, modelJson: JSON.stringify(model) };
 }
 
-/** Adds the time of the last sync, which is the same for all models. */
+/** Adds `syncedAt`, which is the same for all models. */
 function withSyncTime(modelJson: string, { version }: Catalog): string {
   return `${modelJson.slice(0, -1)},"syncedAt":${JSON.stringify(version.syncedAt)}}`;
 }

@@ -1,4 +1,4 @@
-/** The history of models' prices: of one model, and of several. */
+/** Lists the price changes of one model or several models. */
 import { Type } from "@sinclair/typebox";
 import { parseModelName } from "../../shared/models/model_name.ts";
 import { Count, data, Instant, listOf, Nullable, Text } from "../../shared/schemas.ts";
@@ -83,12 +83,12 @@ export const listModelPriceChanges = operation(
   },
 );
 
-/** As many as a page of models has. */
+/** The maximum page size of the model list. */
 const MAX_MODELS = 200;
 
 const models = texts({ maxItems: MAX_MODELS, maxLength: 500 }, "A model as provider/modelId; repeatable");
 
-/** Parameters of GET /models/history. */
+/** Query parameters of GET /models/history. */
 const HISTORY_QUERY = {
   model: {
     ...models,

@@ -1,23 +1,23 @@
-/** Prices as clients see them: tiers become a list. */
+/** Converts prices to their API form, with tiers as a list. */
 import { type Static, Type } from "@sinclair/typebox";
 import { each, listOf } from "../../shared/schemas.ts";
 import { PRICE_FIELDS, type PriceField } from "../../shared/vocabulary.ts";
 import type { Prices } from "../../sql/models/models.ts";
 
-/** Prices of kinds of tokens. */
+/** Optional prices by kind of token. */
 const PriceParts = each(PRICE_FIELDS, Type.Optional(Type.Number({ minimum: 0 })));
 type PricesByField = Partial<Record<PriceField, number>>;
 
 const PriceTier = Type.Object(
   {
-    /** The tier applies to requests with more tokens of context. */
+    /** The tier applies to requests whose context exceeds this number of tokens. */
     contextOver: Type.Integer({ minimum: 1 }),
     ...PriceParts,
   },
   { title: "PriceTier" },
 );
 
-/** USD per million tokens; unknown prices are omitted. */
+/** Prices in USD per million tokens. Unknown prices are omitted. */
 export const Cost = Type.Object({
   ...PriceParts,
   input: Type.Number({ minimum: 0 }),
@@ -25,7 +25,7 @@ export const Cost = Type.Object({
 });
 export type Cost = Static<typeof Cost>;
 
-/** The prices that usage is charged at: the base prices of a model or those of a tier. */
+/** The prices charged for usage: a model's base prices or the prices of a tier. */
 export const ChargedPrices = Type.Object(
   {
     ...PriceParts,
@@ -41,7 +41,7 @@ export type ChargedPrices = Static<typeof ChargedPrices>;
 
 const TIER_PREFIX = /^tiers\.(\d+)\./;
 
-/** Presents the prices of a model; `null` if it has none. */
+/** Returns the API form of a model's prices; `null` without an input price. */
 export function presentCost(prices: Prices): Cost | null {
   const { input } = prices;
   if (input === undefined) return null;

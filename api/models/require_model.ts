@@ -1,4 +1,4 @@
-/** Finds a model by key or alias. A failure names similar ones. */
+/** Finds a model by key or alias. Errors suggest similar names. */
 import { Type } from "@sinclair/typebox";
 import { TEXTS } from "../../shared/error_texts.ts";
 import { ApiError } from "../../shared/errors.ts";
@@ -12,10 +12,10 @@ export const ModelPath = {
   modelId: Type.String({ description: "May contain slashes, plain or as %2F", examples: ["gpt-5"] }),
 };
 
-/** Declares the errors of `requireModel` for the operations of a model. */
+/** Error of `requireModel`, for the declarations of operations. */
 export const MODEL_NOT_FOUND = ["NOT_FOUND", { reason: "model", suggestions: ["openai/gpt-5"] }] as const;
 
-/** Throws NOT_FOUND, with similar ids in `details.suggestions`. */
+/** Returns a model. Throws NOT_FOUND with similar ids in `details.suggestions`. */
 export function requireModel(catalog: Catalog, key: ModelKey): CatalogEntry {
   const entry = catalog.find(key);
   if (entry) return entry;
@@ -23,7 +23,7 @@ export function requireModel(catalog: Catalog, key: ModelKey): CatalogEntry {
   throw notFound({ reason: "model", message: TEXTS.NOT_FOUND.model(modelName(key)), suggestions });
 }
 
-/** Returns the model that an alias stands for. Throws NOT_FOUND, with similar aliases in `details.suggestions`. */
+/** Returns the model of an alias. Throws NOT_FOUND with similar aliases in `details.suggestions`. */
 export function requireAlias(catalog: Catalog, alias: string): CatalogEntry {
   const found = catalog.aliases.get(alias);
   if (found?.entry) return found.entry;

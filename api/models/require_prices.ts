@@ -1,4 +1,4 @@
-/** Prices as of an instant: the parameter, and the errors of instants for which no prices are known. */
+/** Parameters and errors of requests for the prices at an instant. */
 
 import { TEXTS } from "../../shared/error_texts.ts";
 import { ApiError } from "../../shared/errors.ts";
@@ -22,7 +22,7 @@ export const AS_OF_QUERY = {
   ),
 };
 
-/** Reads an instant that is not in the future, truncated to milliseconds; null if omitted. */
+/** Parses an instant, truncated to milliseconds, and reports one in the future. Returns null if omitted. */
 export function readPastInstant(text: string | null, addProblem: AddProblem): string | null {
   const instant = readInstant(text, addProblem);
   const now = new Date().toISOString();
@@ -33,8 +33,8 @@ export function readPastInstant(text: string | null, addProblem: AddProblem): st
 export type KnownPrices = NonNullable<FoundPrices["model"]>;
 
 /**
- * Returns the model and its prices. Throws NOT_FOUND, with the reason `unknown_at`, or `alias` or `model` and the names of
- * the catalog that are similar.
+ * Returns the model and its prices. Throws NOT_FOUND with the reason `unknown_at`, `alias` or `model`. For `alias` and `model`,
+ * the error may suggest similar names.
  */
 export function requirePrices(
   found: FoundPrices | undefined,
@@ -71,13 +71,13 @@ export function requirePrices(
   return model;
 }
 
-/** Nothing that happened later was known; `null` means now. */
+/** Returns the earlier of `asOf` and `knownAt`, because later changes were not known then. `null` means now. */
 function earlierInstant({ asOf, knownAt = null }: PriceLookup) {
   const isKnownAt = knownAt !== null && (asOf === null || knownAt < asOf);
   return isKnownAt ? { asOf: knownAt, parameter: "knownAt" } : { asOf, parameter: "asOf" };
 }
 
-/** Returns the prices as the API presents them. Throws NOT_FOUND with the reason `price`. */
+/** Returns a model's prices in their API form. Throws NOT_FOUND with the reason `price`. */
 export function requireCost({ prices, ...model }: KnownPrices) {
   const cost = presentCost(prices);
   if (cost === null)

@@ -1,4 +1,4 @@
-/** Models, providers, aliases and prices as clients see them. */
+/** Schemas of models, providers and aliases in the API. */
 import { type Static, Type } from "@sinclair/typebox";
 import { each, Instant, listOf, Nullable, oneOf, Text } from "../../shared/schemas.ts";
 import {
@@ -9,7 +9,7 @@ import {
 } from "../../shared/vocabulary.ts";
 import { Cost } from "./price_json.ts";
 
-/** The common parts of the operations that read the catalog. */
+/** Settings common to operations that read the catalog. */
 export const CATALOG_READ = {
   method: "GET",
   access: "public",

@@ -1,4 +1,4 @@
-/** Names of the catalog that resemble an unknown one, and ids with a date, as providers return them. */
+/** Suggests catalog names that resemble an unknown name, and resolves ids that end with a date. */
 import { modelName } from "../../shared/models/model_name.ts";
 import { createSuggester, type Suggest, suggestNames } from "../../shared/suggestions.ts";
 import type { ModelKey } from "../../sql/models/models.ts";
@@ -9,18 +9,18 @@ const MAX_SUGGESTIONS = 3;
 const YEAR = "20\\d\\d";
 const MONTH = "(?:0[1-9]|1[0-2])";
 const DAY = "(?:0[1-9]|[12]\\d|3[01])";
-/** The forms of dates at the end of ids: 2025-08-07, 20250807, 250807, 08-2025, 08-07, 0807 and 2508. */
+/** Dates at the end of ids: 2025-08-07, 20250807, 250807, 08-2025, 08-07, 0807 and 2508. */
 const DATE = new RegExp(
   `[-@:](?:${YEAR}-${MONTH}-${DAY}|(?:20)?\\d\\d${MONTH}${DAY}|${MONTH}-${YEAR}|${MONTH}-?${DAY}|2\\d${MONTH})$`,
 );
 
-/** Returns an id or alias without the date at its end, such as gpt-5 for gpt-5-2025-08-07; `null` without a date. */
+/** Returns an id or alias without its final date, such as gpt-5 for gpt-5-2025-08-07; `null` if there is no date. */
 function undatedId(id: string): string | null {
   const undated = id.replace(DATE, "");
   return undated === id || undated === "" ? null : undated;
 }
 
-/** Returns the key or alias without the date at its end, if the catalog has that one and not the given one. */
+/** Returns the key or alias without its final date if the catalog has only that form; `null` otherwise. */
 export function findUndated(
   catalog: Catalog,
   options: ModelKey | { alias: string },
@@ -36,19 +36,19 @@ export function findUndated(
 }
 
 export interface NameIndex {
-  /** Usable aliases, then live models. */
+  /** Names of usable aliases, then of live models. */
   names: readonly string[];
-  /** Ids of all models without their providers, including those that are gone. */
+  /** Ids of all models without their providers, including gone models. */
   modelIds: ReadonlySet<string>;
-  /** Up to three models of the provider; if it is unknown, models of others with the same id. */
+  /** Suggests up to three models of the provider. For an unknown provider, suggests others' models with the same id. */
   suggestModels(key: ModelKey): string[];
-  /** Up to three aliases. */
+  /** Suggests up to three aliases. */
   suggestAliases(alias: string): string[];
 }
 
 const indexes = new WeakMap<Catalog, NameIndex>();
 
-/** Returns the index of a catalog's names, which is made when a name is first unknown. */
+/** Returns the index of a catalog's names, which is built on first use. */
 export function namesOf(catalog: Catalog): NameIndex {
   const index = indexes.get(catalog) ?? indexNames(catalog);
   indexes.set(catalog, index);
@@ -87,7 +87,7 @@ function indexNames(catalog: Catalog): NameIndex {
   };
 }
 
-/** The model without the date is what the caller means, even if another name has more letters in common. */
+/** Puts the undated name first. The caller means this one, even if another name is more similar. */
 function withFirst(first: string | null, names: readonly string[]): string[] {
   if (first === null) return [...names];
   return [first, ...names.filter((name) => name !== first)].slice(0, MAX_SUGGESTIONS);

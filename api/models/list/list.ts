@@ -1,4 +1,4 @@
-/** GET /models, GET /models.csv: the catalog, filtered and sorted, a page as JSON or all of it as CSV. */
+/** GET /models, GET /models.csv: lists filtered and sorted models, as a JSON page or a complete CSV file. */
 import { type Static, Type } from "@sinclair/typebox";
 import { Count, data, listOf, PAGE } from "../../../shared/schemas.ts";
 import { jsonText, operation, reply } from "../../http/operation.ts";

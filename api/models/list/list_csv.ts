@@ -1,4 +1,4 @@
-/** The list of models as a CSV file, by the same rules as exports (docs/contract.md, Exports). */
+/** Sends the list of models as CSV, by the same rules as exports (docs/contract.md, Exports). */
 import { setImmediate } from "node:timers/promises";
 import Big from "big.js";
 import { BYTE_ORDER_MARK, type CsvValue, csvCell } from "../../../shared/exports/csv_cell.ts";
@@ -27,7 +27,7 @@ const FILE_HEADERS = {
   "Content-Disposition": contentDisposition({ ascii: "models.csv", full: "models.csv" }),
 };
 
-/** Replies with the file, which is made as the client reads it. */
+/** Returns the response with the file, which is generated while the client reads it. */
 export async function replyCsv(request: Request, cache: CatalogCache, query: ModelSelection) {
   const catalog = await cache.current();
   const { etag } = catalog;
@@ -40,7 +40,7 @@ export async function replyCsv(request: Request, cache: CatalogCache, query: Mod
   return reply(200, () => openCsv(request, cache, { catalog, query, encoding }), { etag, headers });
 }
 
-/** Throws RATE_LIMITED or SERVICE_UNAVAILABLE if too many are being sent. */
+/** Returns the stream of the file. Throws RATE_LIMITED or SERVICE_UNAVAILABLE if too many downloads are running. */
 function openCsv(
   request: Request,
   { downloads }: CatalogCache,
@@ -65,7 +65,7 @@ function openCsv(
   });
 }
 
-/** Columns by the path of the value in JSON. */
+/** CSV columns, named after the paths of the values in JSON. */
 const COLUMNS: Readonly<Record<string, (entry: CatalogEntry) => CsvValue>> = {
   provider: ({ row }) => row.provider,
   modelId: ({ row }) => row.modelId,
@@ -96,10 +96,10 @@ const COLUMNS: Readonly<Record<string, (entry: CatalogEntry) => CsvValue>> = {
 };
 
 const READERS = Object.values(COLUMNS);
-/** Formatting them takes about 5 ms; then other requests get their turn. */
+/** Formatting a chunk takes about 5 ms. Other requests run between chunks. */
 const ROWS_PER_CHUNK = 100;
 
-/** Yields the file: byte order mark and header first, then rows as the client reads them. */
+/** Yields the byte order mark and header, then the rows as the client reads them. */
 async function* streamModelsCsv(entries: readonly CatalogEntry[]): AsyncGenerator<Uint8Array, void, void> {
   yield Buffer.from(BYTE_ORDER_MARK + csvLine(Object.keys(COLUMNS)));
   for (let start = 0; start < entries.length; start += ROWS_PER_CHUNK) {
@@ -111,7 +111,7 @@ async function* streamModelsCsv(entries: readonly CatalogEntry[]): AsyncGenerato
   }
 }
 
-/** Writes a price without an exponent: not every reader of CSV takes 1e-7 for a number. */
+/** Formats a price without an exponent, because some CSV readers do not parse 1e-7 as a number. */
 function formatPrice(price: number | undefined): string | null {
   return price === undefined ? null : new Big(price).toFixed();
 }

@@ -16,10 +16,10 @@ import {
 } from "../../http/query.ts";
 
 const MAX_TEXT_LENGTH = 500;
-/** USD per million tokens. */
+/** Bounds of the price filters, in USD per million tokens. */
 const COST_BOUNDS = { min: 0, max: 1_000_000 };
 
-/** The query of GET /models.csv: what selects and sorts models. */
+/** Query parameters of GET /models.csv, which filter and sort models. */
 export const SELECTION_QUERY = {
   provider: text(MAX_TEXT_LENGTH, "Models of this provider"),
   tier: choice(MODEL_TIERS, "Models of this tier"),
@@ -51,7 +51,7 @@ export const MODEL_LIST_QUERY = {
   facets: flag(false, "Return in `facets` how many models there are by the values of these filters"),
   limit: limit({ max: 200, unset: 50 }, "Page size"),
   offset: OFFSET,
-  // `csv` is described as an operation of its own.
+  // The OpenAPI document describes `csv` as a separate operation.
   format: {
     ...word(["json", "csv"], "`json`, a page"),
     schema: oneOf(["json"], { default: "json" }),

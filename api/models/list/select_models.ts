@@ -1,4 +1,4 @@
-/** Filters and sorts the models of a list. Pure. */
+/** Pure functions that filter, sort and count the models of a list. */
 import { type Static, Type } from "@sinclair/typebox";
 import { modelName } from "../../../shared/models/model_name.ts";
 import { Count, each } from "../../../shared/schemas.ts";
@@ -8,7 +8,7 @@ import { type Catalog, type CatalogEntry, compareTexts } from "../catalog.ts";
 import { CAPABILITY_COLUMNS } from "../model_json.ts";
 import type { ModelSelection } from "./list_parameters.ts";
 
-/** Sort keys; `null` comes last in either direction. */
+/** Sort keys. A `null` key sorts last in both directions. */
 const SORT_KEYS: Readonly<
   Record<NonNullable<ModelSelection["sortBy"]>, (entry: CatalogEntry) => string | number | null>
 > = {
@@ -20,7 +20,7 @@ const SORT_KEYS: Readonly<
   contextLimit: ({ row }) => row.contextTokens,
 };
 
-/** Returns all matching models, not only a page. Models with the same sort key stay in order of provider and id. */
+/** Returns all matching models, not just one page. Models with the same sort key stay in order of provider and id. */
 export function selectModels(catalog: Catalog, parameters: ModelSelection): CatalogEntry[] {
   const { sortBy, sortOrder } = parameters;
   const { facets, others } = makeTests(parameters);
@@ -38,7 +38,7 @@ export function selectModels(catalog: Catalog, parameters: ModelSelection): Cata
     .map(({ entry }) => entry);
 }
 
-/** A facet that models are counted by: a filter and its values. */
+/** Facets for counting models. Each facet is a filter with its values. */
 const FACETS = ["provider", "tier", "status", "capability", "openWeights"] as const;
 type Facet = (typeof FACETS)[number];
 
@@ -52,7 +52,7 @@ type ModelFacets = Static<typeof ModelFacets>;
 
 type Test = (entry: CatalogEntry) => boolean;
 
-/** Returns the conditions of a list: those of facets by name, and the others. */
+/** Returns the conditions of a list: one per facet, and one for the other filters. */
 function makeTests(parameters: ModelSelection): { facets: Record<Facet, Test>; others: Test } {
   const { provider, tier, status, capability: capabilities, search, openWeights } = parameters;
   const { minInputCost, maxInputCost, minContext, includeGone } = parameters;
@@ -72,14 +72,14 @@ function makeTests(parameters: ModelSelection): { facets: Record<Facet, Test>; o
   };
 }
 
-/** Whether a text that has a slash behind its first word is part of `provider/modelId`. */
+/** Returns whether a text with a slash after its first character is part of `provider/modelId`. */
 function isPartOfKey(search: string, row: ModelRow): boolean {
   return search.indexOf("/") > 0 && modelName(row).toLowerCase().includes(search);
 }
 
 /**
- * Counts models by the values of each facet, as if that facet had no filter: how many a list with that value has. A list
- * with one more capability has those of before too, so capabilities are counted among the selected models.
+ * Counts models by the values of each facet, ignoring the facet's own filter. The capability filter is not ignored, because
+ * another capability is added to the selected ones and does not replace them.
  */
 export function countFacets(catalog: Catalog, parameters: ModelSelection): ModelFacets {
   const { facets, others } = makeTests(parameters);
@@ -91,7 +91,7 @@ export function countFacets(catalog: Catalog, parameters: ModelSelection): Model
       for (const value of facetValues(facet, entry)) values.set(value, (values.get(value) ?? 0) + 1);
     }
   }
-  // Every facet is there.
+  // `counts` contains every facet.
   return Object.fromEntries(
     [...counts].map(([facet, values]) => [facet, Object.fromEntries(values)]),
   ) as ModelFacets;
@@ -102,7 +102,7 @@ function facetValues(facet: Facet, { row }: CatalogEntry): readonly string[] {
   return [String(facet === "openWeights" ? row.isOpenWeights : row[facet])];
 }
 
-/** Whether a value lies between the bounds, which `null` leaves open. An unknown value is within no bound. */
+/** Returns whether a value is within the bounds. A `null` bound is open. An unknown value is only within open bounds. */
 function isWithin(value: number | null, { min, max }: { min: number | null; max: number | null }): boolean {
   if (min === null && max === null) return true;
   return value !== null && (min === null || value >= min) && (max === null || value <= max);
