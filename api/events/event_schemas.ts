@@ -1,10 +1,10 @@
-/** Schemas of events: one for each type, so that a client that compares the type knows the data. */
+/** Schemas of events, one per type, so that clients can narrow `data` by `type`. */
 import { type TObject, type TSchema, Type } from "@sinclair/typebox";
 import { Instant, Nullable, oneOf, Text, taggedUnion, Uuid } from "../../shared/schemas.ts";
 import { DEFINITION_TYPES, EVENT_TYPES, type EventType } from "../../shared/vocabulary.ts";
 import type { EventRow } from "../../sql/events/event_feed.ts";
 
-/** An event as readers and receivers of webhooks get it. */
+/** An event in responses and webhook deliveries. */
 type Event = Omit<EventRow, "position">;
 
 const DEFINITION_DATA = Type.Object({
@@ -32,7 +32,7 @@ const DATA: Readonly<Record<EventType, TSchema>> = {
   }),
 };
 
-/** The title is such as `ModelPriceChangedEvent`. */
+/** Returns the schema of an event type, titled for example `ModelPriceChangedEvent`. */
 function eventSchema(type: string, data: TSchema): TObject {
   const name = type.replaceAll(/(?:^|[._])(\w)/g, (_, letter: string) => letter.toUpperCase());
   const fields = {
@@ -60,10 +60,10 @@ const EXAMPLE_EVENT = {
 
 const EVENTS = EVENT_TYPES.map((type) => eventSchema(type, DATA[type]));
 
-/** The events that `GET /events` lists. */
+/** Schema of the events in `GET /events`. */
 export const EVENT = taggedUnion<Event>("type", EVENTS, { title: "Event", examples: [EXAMPLE_EVENT] });
 
-/** The events delivered to webhooks: the same ones and the test event. */
+/** Schema of events delivered to webhooks: the events of `GET /events` and the test event. */
 export const DELIVERED_EVENT = taggedUnion<Event>(
   "type",
   [...EVENTS, eventSchema("webhook.test", Type.Object({ webhookId: Uuid() }))],

@@ -1,4 +1,4 @@
-/** GET /events: what happened, complete and in order, for readers that keep a cursor. */
+/** GET /events: lists all events in order, for readers that keep a cursor. */
 import { createCipheriv, createDecipheriv, randomBytes } from "node:crypto";
 import { Type } from "@sinclair/typebox";
 import { TEXTS } from "../../shared/error_texts.ts";
@@ -17,8 +17,8 @@ import { invalidField } from "../http/validation_problems.ts";
 import { EVENT } from "./event_schemas.ts";
 
 /**
- * One block: four random bytes, four zero bytes, which prove that the cursor is ours, and the position. The random bytes make
- * cursors of one position differ. Otherwise two equal ones would reveal that nothing had happened in any organization.
+ * A cursor is one block: four random bytes, four zero bytes and the position. The zero bytes prove that the cursor is ours.
+ * Without the random bytes, two equal cursors would reveal that nothing had happened in any organization.
  */
 const CIPHER = "aes-128-ecb";
 const BLOCK_BYTES = 16;
@@ -85,7 +85,7 @@ export const listEvents = operation(
   },
 );
 
-/** Settling writes to the database. If it accepts no writes, readers still get settled events, and the rest later. */
+/** Settles events if the database accepts writes. Otherwise, readers get only settled events until it does. */
 async function settleIfWritable(sql: Sql): Promise<void> {
   try {
     await settleEvents(sql);
@@ -94,7 +94,7 @@ async function settleIfWritable(sql: Sql): Promise<void> {
   }
 }
 
-/** Export jobs, and so their events, are closed to automation and system keys. */
+/** Returns whether a caller may see events of a type. Export jobs are not accessible to automation and system keys. */
 function maySee(type: EventType, caller: Caller | null): boolean {
   return !type.startsWith("export.") || (caller !== null && isPersonalCredential(caller.credential).ok);
 }
@@ -104,8 +104,8 @@ function invalidCursor(): ApiError {
 }
 
 /**
- * Returns a cursor of a position: encrypted, so that it does not reveal how many events others have, or when. `key` has 16 bytes
- * and belongs to the database, so a cursor of another database is invalid.
+ * Returns the encrypted cursor of a position. Encryption hides how many events other organizations have, and when. `key` has 16
+ * bytes and belongs to the database, so a cursor of another database is invalid.
  */
 export function encodeCursor(key: Uint8Array, position: number): string {
   const block = Buffer.alloc(BLOCK_BYTES);
@@ -114,7 +114,7 @@ export function encodeCursor(key: Uint8Array, position: number): string {
   return createCipheriv(CIPHER, key, null).setAutoPadding(false).update(block).toString("base64url");
 }
 
-/** Returns the position; null for a text that no response had. */
+/** Returns the position of a cursor; null if the cursor is invalid. */
 export function decodeCursor(key: Uint8Array, cursor: string): number | null {
   const encrypted = Buffer.from(cursor, "base64url");
   if (encrypted.byteLength !== BLOCK_BYTES || encrypted.toString("base64url") !== cursor) return null;
