@@ -1,4 +1,4 @@
-/** POST …/test and GET …/deliveries: what is sent to a webhook. */
+/** POST …/test and GET …/deliveries: sends a test event to a webhook, and lists its deliveries. */
 import { TEXTS } from "../../shared/error_texts.ts";
 import { ApiError } from "../../shared/errors.ts";
 import {

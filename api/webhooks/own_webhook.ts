@@ -1,4 +1,4 @@
-/** The common parts of the webhook operations: who may call them, the webhook they are about, its audit entries. */
+/** Functions shared by the webhook operations: permission checks, lookup and audit entries. */
 import { TEXTS } from "../../shared/error_texts.ts";
 import { isPersonalCredential } from "../../shared/policy.ts";
 import { isUuid } from "../../shared/uuid.ts";
@@ -21,8 +21,8 @@ export const WEBHOOK_FAILURES = [...ORG_ROLE_FAILURES, ["NOT_FOUND", { reason: "
 export const WEBHOOK_WRITE_FAILURES = [...WEBHOOK_FAILURES, "KEY_KIND_FORBIDDEN"] as const;
 
 /**
- * Returns the organization of a path and who writes there, which only its owners and admins may: a webhook is a way out for
- * data, so keys of services do not suffice.
+ * Returns the organization of a path and the actor, who must be an owner or admin. Requires a session or personal key, because a
+ * webhook sends data out of the service.
  */
 export async function requireWriter(
   sql: Sql,
@@ -49,8 +49,8 @@ export async function requireWebhook(
 }
 
 /**
- * Locks a webhook, changes it and adds the audit entry. `change` makes the change and returns the webhook as it is
- * afterwards. `changed` lists the changed fields; if it is empty, there is no entry. Throws NOT_FOUND.
+ * Locks a webhook, changes it and adds an audit entry. `change` applies the change and returns the updated webhook, and the
+ * changed fields in `changed`. If `changed` is empty, no entry is added. Throws NOT_FOUND.
  */
 export async function changeWebhook<Result extends { row: WebhookRow; changed?: string }>(
   deps: OperationDeps,
@@ -71,8 +71,8 @@ export function presentWebhook({ id, url, types, disabledAt, createdAt, updatedA
 }
 
 /**
- * Adds the entry to the audit log, if the actor may still manage webhooks. The entry has the origin only: the rest of a URL
- * may hold a secret of the receiver.
+ * Adds an audit entry. Throws if the actor may no longer manage webhooks. The entry contains only the URL's origin, because the
+ * rest of the URL may contain a secret of the receiver.
  */
 export async function auditWebhook(
   tx: Sql,

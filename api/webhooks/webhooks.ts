@@ -38,7 +38,7 @@ import {
   WebhookUpdate,
 } from "./webhook_schemas.ts";
 
-/** Webhooks of an organization. */
+/** Webhooks per organization. */
 export const WEBHOOKS_MAX = 10;
 const URL_MAX_LENGTH = 2048;
 
@@ -212,8 +212,8 @@ function newSecret(): string {
 }
 
 /**
- * Parses the URL of a webhook. Throws VALIDATION_ERROR for a malformed one, and UNPROCESSABLE_ENTITY for one that is never
- * delivered to. Names are resolved and checked again with every delivery.
+ * Parses the URL of a webhook. Throws VALIDATION_ERROR for an invalid URL, and UNPROCESSABLE_ENTITY for an address that gets no
+ * deliveries. Host names are resolved and checked again at every delivery.
  */
 export function parseWebhookUrl(text: string, networks: BlockList): string {
   const url = text.length <= URL_MAX_LENGTH ? URL.parse(text) : null;
