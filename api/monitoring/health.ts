@@ -4,7 +4,7 @@ import { data, oneOf } from "../../shared/schemas.ts";
 import { requireReady } from "../../sql/monitoring/readiness.ts";
 import { operation, reply } from "../http/operation.ts";
 
-/** A load balancer may add a query to a probe. */
+/** The query is not checked, because a load balancer may add one to a probe. */
 const BASE = {
   method: "GET",
   access: "public",

@@ -12,7 +12,7 @@ export const getMetrics = operation(
     description:
       "Metrics of this process and of the shared job queue, at most one second old. If the operator sets `METRICS_PORT`, " +
       "they are on that port only.",
-    // Scrapers may add parameters.
+    // Scrapers may add query parameters.
     uncheckedQuery: {},
     response: {
       200: {

@@ -8,7 +8,7 @@ const DAY_MS = 86_400_000;
 /** RFC 9116, 2.5.5, recommends less than a year. */
 const EXPIRES_DAYS = 180;
 
-/** The text as of `now`, in milliseconds since the epoch. It is the same for a day, and so is its ETag. */
+/** Returns the text at `now`, in milliseconds since the epoch. The text and its ETag change once a day. */
 function securityTxt({ publicUrl, securityContact }: Config, now: number): string {
   const today = Math.floor(now / DAY_MS) * DAY_MS;
   const policy = `${publicUrl}${POLICY_PATH}`;
@@ -22,7 +22,7 @@ function securityTxt({ publicUrl, securityContact }: Config, now: number): strin
   ].join("\n");
 }
 
-/** Links from elsewhere may have parameters, such as `utm_source`. */
+/** Links on other sites may have query parameters, such as `utm_source`. */
 const BASE = {
   method: "GET",
   access: "public",

@@ -1,4 +1,4 @@
-/** The metrics of the service, except those of requests. */
+/** Metrics of the service, except request metrics. */
 import type { Registry } from "prom-client";
 import { registerDirectoryMetrics } from "../../shared/monitoring/directory_metrics.ts";
 import { registerGauge } from "../../shared/monitoring/measured_gauge.ts";
@@ -24,7 +24,7 @@ export function registerServiceMetrics(deps: OperationDeps): void {
   registerWatermarkMetrics(registry, { sql, log, config });
 }
 
-/** Registers the gauges of the replica, as this process sees it. It is queried at each scrape. */
+/** Registers the gauges of the replica, as seen by this process. Each scrape queries the replica. */
 function registerReplicaMetrics(registry: Registry, { replica, log }: { replica: Replica; log: Log }): void {
   registerGauge(registry, {
     name: "database_replica_used",
@@ -44,7 +44,7 @@ function registerReplicaMetrics(registry: Registry, { replica, log }: { replica:
   });
 }
 
-/** Registers the gauges of the catalog as this process serves it. They read the cache when they are scraped. */
+/** Registers the gauges of the catalog in this process. Each scrape reads the cache. */
 function registerCatalogMetrics(registry: Registry, cache: CatalogCache): void {
   const liveModels = () =>
     (cache.peek()?.entries ?? []).map(({ row }) => row).filter(({ removedAt }) => removedAt === null);
