@@ -1,4 +1,4 @@
-/** The paths of the OpenAPI document, made from the operations. */
+/** Builds the paths of the OpenAPI document from the operations. */
 import type { TSchema } from "@sinclair/typebox";
 import { type JsonSchema, Text } from "../../shared/schemas.ts";
 import type { AnyOperation, Content, DocumentedForm, Files } from "../http/operation.ts";
@@ -16,7 +16,7 @@ import type {
 
 const ETAG = { description: "Strong; changes when the content does", schema: Text };
 const NOT_MODIFIED: OpenApiResponse = { description: "Not modified: the ETag in `If-None-Match` is current" };
-/** Either is sufficient. Only operations with other rules have a `security` of their own. */
+/** Either credential is sufficient. Only operations with other rules have their own `security`. */
 export const CREDENTIALS = [{ bearer: [] }, { cookie: [] }];
 
 export function describeOperations(operations: readonly AnyOperation[]): OpenApiDocument["paths"] {
@@ -57,14 +57,14 @@ const YAML_BODY = {
   description: "The field `yaml` of the JSON body. The other fields are query parameters then.",
 };
 
-/** The body's example, with which Swagger UI prefills the request, is the first of its schema. */
+/** Returns the request body. Its example, the first of the schema, prefills the request in Swagger UI. */
 function describeBody(operation: AnyOperation): OpenApiOperation["requestBody"] {
   const schema: JsonSchema | undefined = operation.body ?? operation.uncheckedBody;
   if (!schema) return undefined;
   const { required = [], examples = [] } = schema as { required?: unknown[]; examples?: unknown[] };
   const [example] = examples;
   return {
-    // No body is the same as {}: it is required if one of its fields is.
+    // A missing body equals {}, so the body is required only if one of its fields is.
     required: required.length > 0,
     content: {
       "application/json": { schema, ...(example === undefined ? {} : { example }) },
@@ -87,7 +87,7 @@ function describeContent(content: Content): OpenApiResponse {
   if (content === null) return { description: "Done" };
   if ("json" in content) return describeJson(content.json as TSchema, content.description);
   if (!("files" in content)) return describeJson(content);
-  // A schema with a property of this name has no member of this name.
+  // Only `Files` has a member `files`: a schema keeps its fields in `properties`.
   const { description, files } = content as Files;
   return { description, content: mapValues(files, describeFile) };
 }
@@ -97,7 +97,7 @@ function describeFile(options: string | null | JsonSchema): OpenApiMedia {
   return { schema: { type: "string" }, ...(options === null ? {} : { example: options }) };
 }
 
-/** The description of an anonymous schema is that of the response. */
+/** Returns a JSON response. The description of an untitled schema moves to the response. */
 function describeJson(schema: TSchema, value?: string): OpenApiResponse {
   const { description = "Done", examples: _, ...anonymous } = schema;
   const example = exampleOf(schema as JsonSchema);
@@ -112,8 +112,8 @@ const FORMATS: Readonly<Record<string, string>> = {
 };
 
 /**
- * Returns the first of a schema's examples; otherwise one that is made of its parts: an object of its required fields, a list
- * of one item, the first of several words or schemas. Throws for a text without an example.
+ * Returns the first of a schema's examples, or builds one from its parts: an object of the fields that are required or have
+ * examples, a list of one item, or the first of several words or schemas. Throws for a text without an example.
  */
 function exampleOf(schema: JsonSchema): unknown {
   const { examples, const: word, enum: words, anyOf, type, properties, items, format, minimum } = schema;

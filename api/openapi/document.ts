@@ -1,4 +1,4 @@
-/** The OpenAPI document: a map over the operations. */
+/** Builds the OpenAPI document from the operations. */
 import { swagger } from "@elysiajs/swagger";
 import { Elysia } from "elysia";
 import { Text } from "../../shared/schemas.ts";
@@ -11,7 +11,7 @@ import { collectSchemas } from "./schemas.ts";
 import { shareComponents } from "./share_components.ts";
 import type { OpenApiDocument, OpenApiOperation } from "./types.ts";
 
-/** In 3.1, schemas are plain JSON Schema. */
+/** Since OpenAPI 3.1, schemas are plain JSON Schema. */
 const OPENAPI_VERSION = "3.1.0";
 const SPEC_PATH = "/openapi.json";
 
@@ -39,7 +39,7 @@ const INFO = {
   license: { name: "MIT", identifier: "MIT" },
 };
 
-/** The groups of endpoints, in this order. */
+/** Groups of endpoints, in the order of the document. */
 export const OPENAPI_TAGS = [
   {
     name: "Export",
@@ -117,13 +117,13 @@ export async function buildOpenApi(
     webhooks: part.webhooks,
     components: { securitySchemes: securitySchemes(sessionCookie), ...components, schemas },
   };
-  // A separate app that never listens: the plugin also has a page, which loads scripts from other servers.
+  // This separate app never listens, because the plugin's page loads scripts from other servers.
   const reader = new Elysia().use(swagger({ specPath: SPEC_PATH, documentation: documentation as object }));
   const response = await reader.handle(new Request(`http://localhost${SPEC_PATH}`));
   return (await response.json()) as OpenApiDocument;
 }
 
-/** Returns the used tags in order. Throws for an unknown tag. */
+/** Returns the used tags in the order of OPENAPI_TAGS. Throws for an unknown tag. */
 function listTags(used: ReadonlySet<string>): object[] {
   const [unknown] = used.difference(new Set<string>(OPENAPI_TAGS.map(({ name }) => name)));
   if (unknown !== undefined) {
@@ -136,7 +136,7 @@ function header(name: string, description: string, example: string) {
   return { name, in: "header", required: true, description, example, schema: Text } as const;
 }
 
-/** The request that the job runner sends: a client sends none of it, so it has no errors and no headers of ours. */
+/** The webhook request of the job runner. Clients do not send it, so the API's errors and headers do not apply. */
 const DELIVERY: OpenApiOperation = {
   tags: ["Events"],
   operationId: "receiveEvent",

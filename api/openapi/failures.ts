@@ -1,6 +1,6 @@
 /**
- * The error responses in the OpenAPI document: one per status, with an example of each code. Each code has a schema, so that
- * a client that compares the code knows the details.
+ * Error responses in the OpenAPI document, one per status, with an example of each code. Each code has its own schema, so that
+ * clients can narrow `details` by `code`.
  */
 import { type TSchema, Type } from "@sinclair/typebox";
 import { ApiError, ERRORS, type ErrorCode } from "../../shared/errors.ts";
@@ -33,7 +33,7 @@ const DETAILS: Partial<Record<ErrorCode, Readonly<Record<string, unknown>>>> = {
   EXPORT_PREPARE_TIMEOUT: { asyncEndpoint: ASYNC_ENDPOINT },
 };
 
-/** Returns the errors that follow from what an operation declares. */
+/** Returns the errors implied by an operation's declaration. */
 function commonFailures(operation: AnyOperation): ErrorCode[] {
   const { path, method, access, reads, unlimited } = operation;
   const hasBody = method !== "GET";
@@ -59,11 +59,11 @@ function commonFailures(operation: AnyOperation): ErrorCode[] {
   return rules.flatMap(([code, applies]) => (applies ? code : []));
 }
 
-/** Errors of what only members may see. An operation with one of them may require a second factor. */
+/** Errors of operations for members only. An operation with one of these errors may require a second factor. */
 const ABOUT_MEMBERS = ["ORG_ACCESS_DENIED", "PROJECT_NOT_FOUND", "EXPORT_JOB_NOT_FOUND"] as const;
 const ORG_IS_CLOSED = [["SECOND_FACTOR_REQUIRED", { organization: "demo" }]] as const;
 
-/** Returns the error responses by status: the common ones and those that the operation lists. */
+/** Returns an operation's error responses by status, both common and declared ones. */
 export function failureResponses(operation: AnyOperation): Record<string, OpenApiResponse> {
   const { path, fails = [], maxBodyBytes: maxSize = maxBodyBytes(path) } = operation;
   const own = fails.map((failure) => (typeof failure === "string" ? ([failure] as const) : failure));
@@ -90,7 +90,7 @@ function responseOf(
   }
   const codes = [...new Set(failures.map(({ code }) => code))];
   return {
-    // In Markdown, "<token>" would be an HTML element.
+    // Markdown would render "<token>" as an HTML element.
     description: codes
       .map((code) => `\`${code}\`: ${ERRORS[code].message.replaceAll("<", "\\<")}`)
       .join("\n\n"),
@@ -111,14 +111,14 @@ function detailsSchema(code: ErrorCode): TSchema {
   return "details" in row ? row.details : Type.Unsafe({ type: "object", additionalProperties: true });
 }
 
-/** The title is such as `ExportTooLargeError`. */
+/** Returns the schema of an error code, titled for example `ExportTooLargeError`. */
 function errorSchema(code: ErrorCode) {
   const details = Type.Optional(detailsSchema(code));
   const title = `${pascalCase(code).replace(/Error$/, "")}Error`;
   return Type.Object({ code: oneOf([code]), message: Text, requestId: Text, details }, { title });
 }
 
-/** Describes the body of an error response with one of these codes. */
+/** Returns the schema of an error response with one of these codes. */
 function errorEnvelope(codes: readonly ErrorCode[]) {
   const schemas = codes.map(errorSchema);
   const [only, ...others] = schemas;

@@ -1,4 +1,4 @@
-/** The response headers of errors, and those that every response has. */
+/** Response headers of errors, and headers of all responses. */
 import { type TSchema, Type } from "@sinclair/typebox";
 import { Natural, Text } from "../../shared/schemas.ts";
 import { ACCEPTED_REQUEST_ID } from "../http/request_context.ts";
@@ -36,8 +36,8 @@ const RETRY_AFTER = {
 };
 
 /**
- * The headers of error responses by status. Those that every response has are described here and in `info` only: listed with
- * every response, they were a sixth of the document.
+ * Headers of error responses by status. The headers of every response are described only here and in `info`. Repeated in every
+ * response, they made up a sixth of the document.
  */
 export const ERROR_HEADERS: Readonly<Record<number, Readonly<Record<string, OpenApiHeader>>>> = {
   401: { "WWW-Authenticate": required("Always `Bearer`", Text) },
@@ -46,7 +46,7 @@ export const ERROR_HEADERS: Readonly<Record<number, Readonly<Record<string, Open
   503: RETRY_AFTER,
 };
 
-/** Describes the headers of every response, in Markdown. */
+/** Markdown description of the headers of every response. */
 export const COMMON_HEADERS = [
   "Every response has `X-Request-Id`, and under `/api/v1` the rate limit of the caller. Except for 429 and 500, responses list only their other headers.",
   Object.entries({ ...REQUEST_ID, ...RATE_LIMIT })

@@ -1,4 +1,4 @@
-/** The parameters of an operation in the OpenAPI document. */
+/** Describes the parameters of operations in the OpenAPI document. */
 import type { TProperties } from "@sinclair/typebox";
 import { type JsonSchema, Text } from "../../shared/schemas.ts";
 import type { AnyOperation } from "../http/operation.ts";
@@ -39,14 +39,14 @@ export function isApiPath(path: string): boolean {
   return path.startsWith(`${API_PREFIX}/`);
 }
 
-/** True if it takes an idempotency key. */
+/** Returns whether an operation accepts an idempotency key. */
 export function isRepeatable({ path, method }: AnyOperation): boolean {
   return isApiPath(path) && method === "POST";
 }
 
 export function describeParameters(operation: AnyOperation): OpenApiParameter[] {
   const { params = {}, uncheckedQuery = {}, query = uncheckedQuery, requestHeaders = {} } = operation;
-  // A form of the path may spell a parameter out.
+  // A documented form of the path may replace a parameter with a literal.
   const inPath = Object.entries(params as TProperties)
     .filter(([name]) => operation.path.includes(`${name}}`))
     .map(([name, { description, examples, ...schema }]) => {
@@ -72,8 +72,8 @@ function inQuery(query: Query, remark = ""): OpenApiParameter[] {
 }
 
 /**
- * Moves the default of an optional parameter into its description, and drops its example. Swagger UI prefills and sends
- * both: every try would carry a cutoff of the past.
+ * Moves the default of an optional parameter into its description and drops its example. Swagger UI prefills and sends both, so
+ * every try would send a cutoff in the past.
  */
 function withoutPrefill(parameter: OpenApiParameter): OpenApiParameter {
   if (parameter.required) return parameter;

@@ -1,18 +1,18 @@
-/** The schemas of the OpenAPI document: simplified, and turned into named components if they have a title. */
+/** Simplifies the schemas of the OpenAPI document and turns titled schemas into named components. */
 import { isRecord } from "../../shared/plain_values.ts";
 import type { JsonSchema } from "../../shared/schemas.ts";
 
-/** Keywords whose value is a schema, a list of them, or an object of them. */
+/** Keywords whose value is a schema, a list of schemas, or an object of schemas. */
 const SINGLE = ["items", "additionalProperties", "not", "contentSchema"];
 const LISTS = ["anyOf", "oneOf", "allOf", "prefixItems"];
 const MAPS = ["properties", "patternProperties", "$defs"];
 
-/** Values that may have a member `schema` of their own. */
+/** Members with example data, whose `schema` members are not schemas. */
 const VALUES = ["example", "examples"];
 
 /**
- * Replaces every `schema` in a part of the document: by a reference if it has a title. Returns the part, and the schemas
- * with a title by that title.
+ * Simplifies every `schema` in a part of the document, and replaces titled schemas with references. Returns the new part, and
+ * the titled schemas by title.
  */
 export function collectSchemas<Part>(part: Part): { part: Part; schemas: Record<string, JsonSchema> } {
   const schemas: Record<string, JsonSchema> = {};
@@ -20,7 +20,7 @@ export function collectSchemas<Part>(part: Part): { part: Part; schemas: Record<
   function add(value: unknown): JsonSchema {
     const { $schema: _, ...simple } = simplify(mapSchemas(value as JsonSchema, add));
     if (typeof simple["title"] !== "string") return simple;
-    // The component has the title as its name, and bodies and responses have the examples.
+    // Drops the title, which is the component's name, and the examples, which bodies and responses contain.
     const { title, examples: __, ...schema } = simple;
     if (title in schemas && JSON.stringify(schemas[title]) !== JSON.stringify(schema)) {
       throw new Error(`Cannot describe the API: two schemas have the title "${title}"`);
@@ -33,11 +33,11 @@ export function collectSchemas<Part>(part: Part): { part: Part; schemas: Record<
     if (VALUES.includes(key)) return value;
     return key === "schema" ? add(value) : undefined;
   });
-  // Only schemas have changed.
+  // The type still applies, because only schemas have changed.
   return { part: replaced as Part, schemas };
 }
 
-/** Returns a tree in which `replace` has replaced members; where it returns undefined, those inside are looked at. */
+/** Returns a tree whose members `replace` has replaced. Recurses into a member if `replace` returns undefined. */
 export function replaceMembers(node: unknown, replace: (key: string, value: unknown) => unknown): unknown {
   if (Array.isArray(node)) return node.map((item) => replaceMembers(item, replace));
   if (!isRecord(node)) return node;
@@ -51,7 +51,7 @@ export function mapValues<In, Out>(
   return Object.fromEntries(Object.entries(record).map(([key, value]) => [key, map(value, key)]));
 }
 
-/** The schema with every schema in it replaced. */
+/** Returns a schema with its nested schemas replaced by `map`. */
 function mapSchemas(schema: JsonSchema, map: (inner: unknown) => JsonSchema): JsonSchema {
   return mapValues(schema, (value, keyword) => {
     if (typeof value !== "object" || value === null) return value;
@@ -61,13 +61,13 @@ function mapSchemas(schema: JsonSchema, map: (inner: unknown) => JsonSchema): Js
   });
 }
 
-/** True for an object without declared properties, which client generators would treat as an empty object. */
+/** Returns whether a schema is an object without declared properties, which client generators treat as empty. */
 function isOpenObject({ type, properties, additionalProperties, patternProperties }: JsonSchema): boolean {
   const isObject = type === "object" || (Array.isArray(type) && type.includes("object"));
   return isObject && !properties && additionalProperties === undefined && !patternProperties;
 }
 
-/** Shortens what TypeBox writes for nullable values and records, and drops `nullable` (OpenAPI 3.0). */
+/** Shortens TypeBox's schemas of nullable values and records, and drops `nullable` (OpenAPI 3.0). */
 function simplify({ nullable: _, ...schema }: JsonSchema): JsonSchema {
   const { anyOf, patternProperties, ...rest } = schema;
   if (isOpenObject(schema)) return { ...schema, additionalProperties: true };
@@ -79,7 +79,7 @@ function simplify({ nullable: _, ...schema }: JsonSchema): JsonSchema {
   const branches = anyOf as JsonSchema[];
   const [value, nothing, ...others] = branches;
   const isNullable = nothing?.["type"] === "null" && others.length === 0;
-  // Generators of clients break on null among the words of an enum.
+  // Client generators fail on null in an enum.
   if (!value || !isNullable || typeof value["type"] !== "string" || "enum" in value) return schema;
   return { ...value, ...rest, type: [value["type"], "null"] };
 }

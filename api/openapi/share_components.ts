@@ -1,16 +1,16 @@
-/** Moves parts that operations repeat to `components`. */
+/** Moves repeated parts of operations to `components`. */
 import { pascalCase } from "./failures.ts";
 import { mapValues, replaceMembers } from "./schemas.ts";
 import type { OpenApiDocument, OpenApiResponse } from "./types.ts";
 
 type Paths = OpenApiDocument["paths"];
 type Components = Readonly<Record<string, object>>;
-/** Returns what stands in place of a part: a reference, or the part itself. */
+/** Returns the replacement of a part: a reference, or the part itself. */
 type Replace = (key: string, part: object) => object;
-/** Returns the name of a part's component; null if the part stays where it is. */
+/** Returns the name of a part's component; null if the part stays inline. */
 type NameOf = (key: string, part: object) => string | null;
 
-/** Names of responses with no code or several, by status. */
+/** Names of responses without exactly one error code, by status. */
 const STATUS_NAMES: Readonly<Record<string, string>> = {
   204: "Done",
   304: "NotModified",
@@ -22,10 +22,10 @@ const STATUS_NAMES: Readonly<Record<string, string>> = {
   429: "TooManyRequests",
 };
 
-/** Members without parts; some have values that look like parts. */
+/** Members to skip. They contain no parts, but some of their values look like parts. */
 const UNREAD = ["schema", "example", "value", "requestBody"];
 
-/** Returns the paths with references, and the components that these refer to. */
+/** Returns the paths with references, and the referenced components. */
 export function shareComponents(all: Paths) {
   const parameters = share("parameters", all, shortName);
   const responses = share("responses", parameters.whole, responseName);
@@ -43,7 +43,7 @@ export function shareComponents(all: Paths) {
   };
 }
 
-/** Replaces parts that occur repeatedly. If several have the same name, the most frequent gets it, the others a number. */
+/** Replaces repeated parts with references. If parts share a name, all but the most frequent get a number. */
 function share<Whole>(kind: string, whole: Whole, nameOf: NameOf): { whole: Whole; components: Components } {
   const uses = new Map<string, { name: string; part: object; count: number }>();
   replaceIn(whole, kind, (key, part) => {
@@ -61,11 +61,11 @@ function share<Whole>(kind: string, whole: Whole, nameOf: NameOf): { whole: Whol
     references.set(text, { $ref: `#/components/${kind}/${free}` });
   }
   const replace: Replace = (_, part) => references.get(JSON.stringify(part)) ?? part;
-  // Only parts have changed, and any part may be a reference.
+  // The type still applies, because only parts have changed, and any part may be a reference.
   return { whole: replaceIn(whole, kind, replace) as Whole, components };
 }
 
-/** Replaces the parts of a kind: the items of a list of this name or the values of an object. */
+/** Replaces the parts of a kind. They are the items or values of members named after the kind. */
 function replaceIn(node: unknown, kind: string, replace: Replace): unknown {
   return replaceMembers(node, (key, value) => {
     if (UNREAD.includes(key)) return value;
@@ -75,7 +75,7 @@ function replaceIn(node: unknown, kind: string, replace: Replace): unknown {
   });
 }
 
-/** The code of an error, without the words that tell examples of one code apart. */
+/** Returns the error code of an example, without the suffix that distinguishes examples of the code. */
 function exampleName(key: string): string {
   return pascalCase(key.replace(/ .*/, ""));
 }
@@ -91,8 +91,8 @@ function shortName(name: string): string {
 }
 
 /**
- * The code of an error response, otherwise the name of the status. A success with content stays where it is, because some
- * clients follow no references there.
+ * Returns the code of an error response, or else the name of the status. Success responses with content stay inline, because
+ * some clients do not resolve references there.
  */
 function responseName(status: string, { description = "", content }: OpenApiResponse): string | null {
   if (content && Number(status) < 300) return null;

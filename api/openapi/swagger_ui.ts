@@ -1,4 +1,4 @@
-/** GET /swagger and what it loads: Swagger UI, served entirely by this process, and /swagger/json. */
+/** GET /swagger, its assets and /swagger/json: Swagger UI, served entirely by this process. */
 import { Type } from "@sinclair/typebox";
 import { type AnyOperation, operation } from "../http/operation.ts";
 import { notFound } from "../http/require_visible.ts";
@@ -6,7 +6,7 @@ import { ASSET_HEADERS, PAGE_HEADERS } from "../http/response/security_headers.t
 import { readStaticFile, replyFile, type StaticFile, toStaticFile } from "../http/response/static_file.ts";
 import { buildOpenApi, type DocumentOptions } from "./document.ts";
 
-/** Only scripts and styles of this origin, none inline, and no framing. */
+/** Allows only scripts and styles of this origin, no inline code, and no framing. */
 const CONTENT_SECURITY_POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -37,9 +37,9 @@ const PAGE = `<!doctype html>
 `;
 
 /**
- * `dark-mode` is Swagger UI's own class. The browser keeps the key in its storage, so that it survives a reload. References are
- * resolved by Swagger UI's rules for OpenAPI 3.0: by those for 3.1, it goes through the whole document for each operation that it
- * shows, and takes seconds for it.
+ * `dark-mode` is a class of Swagger UI. The browser stores the key, which survives a reload. References are resolved by Swagger
+ * UI's rules for OpenAPI 3.0. By the rules for 3.1, it traverses the whole document for each displayed operation, which takes
+ * seconds.
  */
 const START_SCRIPT = `const dark = matchMedia("(prefers-color-scheme: dark)");
 const follow = () => document.documentElement.classList.toggle("dark-mode", dark.matches);
@@ -75,7 +75,7 @@ function textFile(text: string, type: string): StaticFile {
   return toStaticFile(new TextEncoder().encode(text), `${type}; charset=utf-8`);
 }
 
-/** Not part of the document itself. */
+/** These operations are not in the document itself. */
 const BASE = {
   method: "GET",
   access: "public",
@@ -84,7 +84,7 @@ const BASE = {
   documentedAs: [],
 } as const;
 
-/** Makes the operations that serve the documentation of the operations. */
+/** Creates the operations that serve the documentation of `operations`. */
 export function createSwaggerOperations(
   operations: readonly AnyOperation[],
   options: DocumentOptions,
@@ -116,7 +116,7 @@ const getSwaggerUi = operation(
     path: "/swagger",
     summary: "Get Swagger UI",
     description: "The page that shows the document.",
-    // Links from elsewhere may have parameters, such as `utm_source`.
+    // Links on other sites may have query parameters, such as `utm_source`.
     uncheckedQuery: {},
     response: { 200: { description: "The page", files: { "text/html": null } } },
   },

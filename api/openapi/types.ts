@@ -1,4 +1,4 @@
-/** Types of the OpenAPI document. Parts that operations share are replaced by references, which have a `$ref` only. */
+/** Types of the OpenAPI document. Shared parts are replaced by references, which have only a `$ref`. */
 import type { JsonSchema } from "../../shared/schemas.ts";
 import type { Method } from "../http/operation.ts";
 
@@ -12,7 +12,7 @@ export interface OpenApiMedia {
 
 export interface OpenApiHeader {
   description?: string;
-  /** Every such response has it. */
+  /** Whether every response of this kind has the header. */
   required?: true;
   schema?: unknown;
 }
@@ -48,7 +48,7 @@ export type OpenApiPath = Partial<Record<OpenApiMethod, OpenApiOperation>>;
 export interface OpenApiDocument {
   openapi: string;
   tags: readonly object[];
-  /** For operations without a `security` of their own. */
+  /** Default for operations without their own `security`. */
   security: NonNullable<OpenApiOperation["security"]>;
   paths: Record<string, OpenApiPath>;
   /** Requests that the service sends. */
