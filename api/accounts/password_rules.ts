@@ -18,7 +18,7 @@ export const PasswordField = Type.String({
 /** The most common passwords. The dictionary is sorted by rank. */
 const COMMON_PASSWORDS: ReadonlySet<string> = new Set(dictionary["passwords-common"].slice(0, 10_000));
 
-/** Shorter parts occur in many words by chance. */
+/** Minimum length of a compared part. Shorter parts occur in many words by chance. */
 const MIN_OWN_PART = 3;
 
 /** The owner of a password. Attackers try the username and the email as passwords first. Usernames are public. */
@@ -34,8 +34,8 @@ export function requireGoodPassword(newPassword: string, owner: PasswordOwner): 
 }
 
 /**
- * Returns why the owner cannot use a password, worded to follow the field's name; null if they can. Ignores case and full-width
- * forms.
+ * Returns why the owner cannot use a password, worded to follow the field's name; null if the password is valid. Ignores case
+ * and full-width forms.
  */
 export function passwordProblem(password: string, { username, email }: PasswordOwner): string | null {
   if (isLongerThan(password, PASSWORD_MAX_LENGTH) || countCharacters(password) < PASSWORD_MIN_LENGTH) {

@@ -50,7 +50,7 @@ export function aboutProblem(text: string): string | null {
 
 /** Like `nameProblem`, for a link. Schemes such as `javascript:` would run in the reader's browser. */
 export function websiteProblem(text: string): string | null {
-  // Parsing a long host is slow.
+  // Checks the length first, because parsing a long host is slow.
   const tooLong = lengthProblem(text, WEBSITE_MAX_LENGTH);
   if (tooLong !== null) return tooLong;
   const { protocol } = URL.parse(text) ?? {};
@@ -64,7 +64,7 @@ export function knownEmailProblem(text: string): string | null {
 
 /** Like `nameProblem`, for a new email address. Limits count spellings, so a mailbox has only one, except for case. */
 export function emailProblem(text: string): string | null {
-  // Validating a long domain is slow.
+  // Checks the length first, because parsing a long domain is slow.
   if (isLongerThan(text, EMAIL_MAX_LENGTH)) return lengthProblem(text, EMAIL_MAX_LENGTH);
   const [, local = "", domain = ""] = EMAIL.exec(text) ?? [];
   const ascii = domainToASCII(domain);
@@ -82,7 +82,7 @@ export function emailProblem(text: string): string | null {
 
 const NO_EMAIL = "must be an email address";
 const EMAIL = /^([^\s@]+)@([^\s@]+)$/;
-/** Characters that require quotes, quotes themselves, which would allow a second spelling, and characters that mailers drop. */
+/** Quotes, which allow a second spelling, characters that require quotes, and characters that mailers drop. */
 const QUOTED_OR_INVISIBLE = /[()<>[\]:;,"\\\p{C}\p{Z}]/u;
 
 /** Control characters including line feeds, line separators, and marks that change the text direction. */

@@ -25,7 +25,7 @@ export const OrgRoleSchema = oneOf(ORG_ROLES);
 export const PlatformRoleSchema = oneOf(PLATFORM_ROLES);
 export const SubscriptionTierSchema = oneOf(SUBSCRIPTION_TIERS);
 
-/** A user of the demo data, so that examples with this user work there. */
+/** A user of the demo data, so that the examples work with that data. */
 export const EXAMPLE_PROFILE = {
   id: "5f0c6d0e-3f5b-4c57-9a54-0f2d8f0f7c11",
   username: "demo-publisher",

@@ -85,7 +85,7 @@ export const listEvents = operation(
   },
 );
 
-/** Settles events if the database accepts writes. Otherwise, readers get only settled events until it does. */
+/** Settles events if the database accepts writes. Otherwise, readers get only the events settled so far. */
 async function settleIfWritable(sql: Sql): Promise<void> {
   try {
     await settleEvents(sql);

@@ -154,7 +154,7 @@ export async function repeatChecks(
   await requireAccess();
 }
 
-/** Returns whether the caller still has access; true on a database error, because the next check is soon. Never throws. */
+/** Returns whether the caller still has access; true on a database error, because the next check follows soon. Never throws. */
 export async function mayContinue(
   { sql, log }: { sql: Sql; log: Log },
   caller: Caller,

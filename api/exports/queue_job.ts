@@ -80,7 +80,7 @@ const ActiveJob = Type.Object(
   },
 );
 
-/** Errors have the order 401, 404, 403, 402, 400 (docs/contract.md, Errors), so the handler validates the options. */
+/** Reports errors in the order 401, 404, 403, 402, 400 (docs/contract.md, Errors), so the handler validates the options. */
 export const queueExportJob = operation(
   {
     id: "queueExportJob",
@@ -175,8 +175,8 @@ interface NewJob {
 }
 
 /**
- * Queues an export with the cutoff `asOf`, or about now without it. `isNew` is false if the organization already has an active
- * job. Throws EXPORT_JOB_LIMIT at the hourly limit, and the errors of `requireTracker` and `settleCutoff`.
+ * Queues an export with the cutoff `asOf`, which defaults to about now. `isNew` is false if the organization already has an
+ * active job. Throws EXPORT_JOB_LIMIT at the hourly limit, and the errors of `requireTracker` and `settleCutoff`.
  */
 async function queueOrFindActive(
   deps: OperationDeps,

@@ -62,7 +62,7 @@ interface ExportRequest<Parameters> {
   policy: ExportPolicy;
   /** Parses the query. Called only if the caller may export the project. */
   parse: () => Parameters;
-  /** `file` streams. `head` and `estimate` only count rows and take no stream slot; `head` checks that one is free. */
+  /** `file` streams rows. `head` and `estimate` only count them, without a stream slot. `head` requires a free slot. */
   kind: "file" | "head" | "estimate";
 }
 
@@ -74,8 +74,8 @@ interface ExportFile extends CountedFile {
 }
 
 /**
- * Streams the file that `describe` returns for the open export, and closes the export after the stream. Errors have the order
- * 401, 404, 403, 402, 400, 413 and precede the first byte (docs/contract.md, Errors).
+ * Streams the file that `describe` returns for the open export, and closes the export after the stream. Reports errors in the
+ * order 401, 404, 403, 402, 400, 413, before the first byte (docs/contract.md, Errors).
  */
 export async function sendExport<Parameters extends ExportParameters>(
   deps: OperationDeps,
@@ -155,7 +155,7 @@ async function openAndServe<Parameters extends ExportParameters, Answer>(
   let opened: OpenExport<Parameters> | null = null;
   try {
     opened = await openExport(deps, opening);
-    // Counting for a file may take as long as the stream may. Counting alone has a shorter limit.
+    // For a file, counting may take as long as streaming. Counting alone has a shorter limit.
     const countMs =
       opening.kind === "file" ? deps.exports.streamRules.maxMs : deps.config.exportPrepareTimeoutMs;
     await opened.snapshot.run((tx) => limitStatements(tx, countMs));

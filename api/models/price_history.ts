@@ -83,7 +83,7 @@ export const listModelPriceChanges = operation(
   },
 );
 
-/** The maximum page size of the model list. */
+/** Equals the maximum page size of the model list. */
 const MAX_MODELS = 200;
 
 const models = texts({ maxItems: MAX_MODELS, maxLength: 500 }, "A model as provider/modelId; repeatable");

@@ -71,7 +71,7 @@ export function requirePrices(
   return model;
 }
 
-/** Returns the earlier of `asOf` and `knownAt`, because later changes were not known then. `null` means now. */
+/** Returns the earlier of `asOf` and `knownAt`: changes after `knownAt` were not yet known. `null` means now. */
 function earlierInstant({ asOf, knownAt = null }: PriceLookup) {
   const isKnownAt = knownAt !== null && (asOf === null || knownAt < asOf);
   return isKnownAt ? { asOf: knownAt, parameter: "knownAt" } : { asOf, parameter: "asOf" };

@@ -40,7 +40,7 @@ export interface NameIndex {
   names: readonly string[];
   /** Ids of all models without their providers, including gone models. */
   modelIds: ReadonlySet<string>;
-  /** Suggests up to three models of the provider. For an unknown provider, suggests others' models with the same id. */
+  /** Suggests up to three models of the provider. For an unknown provider, suggests other providers' models with that id. */
   suggestModels(key: ModelKey): string[];
   /** Suggests up to three aliases. */
   suggestAliases(alias: string): string[];

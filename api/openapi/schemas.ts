@@ -37,7 +37,7 @@ export function collectSchemas<Part>(part: Part): { part: Part; schemas: Record<
   return { part: replaced as Part, schemas };
 }
 
-/** Returns a tree whose members `replace` has replaced. Recurses into a member if `replace` returns undefined. */
+/** Returns a tree with members replaced by `replace`. Recurses into a member if `replace` returns undefined. */
 export function replaceMembers(node: unknown, replace: (key: string, value: unknown) => unknown): unknown {
   if (Array.isArray(node)) return node.map((item) => replaceMembers(item, replace));
   if (!isRecord(node)) return node;

@@ -21,8 +21,8 @@ export const WEBHOOK_FAILURES = [...ORG_ROLE_FAILURES, ["NOT_FOUND", { reason: "
 export const WEBHOOK_WRITE_FAILURES = [...WEBHOOK_FAILURES, "KEY_KIND_FORBIDDEN"] as const;
 
 /**
- * Returns the organization of a path and the actor, who must be an owner or admin. Requires a session or personal key, because a
- * webhook sends data out of the service.
+ * Returns the organization of a path and the actor, who must be an owner or admin. Requires a session or a key of kind `user`,
+ * because a webhook sends data out of the service.
  */
 export async function requireWriter(
   sql: Sql,

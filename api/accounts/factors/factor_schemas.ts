@@ -62,7 +62,7 @@ export const WebAuthnJson = Type.Record(Type.String(), Type.Unknown(), { example
 /** Body limit for a passkey's response. Chromium sends up to 6 KiB, because its keys may be ML-DSA-44. */
 export const PASSKEY_MAX_BYTES = 32_768;
 
-/** A text instead of a schema, because browsers add fields as the standard evolves. */
+/** JSON text without a schema, because browsers add fields as the standard evolves. */
 export const PasskeyText = Type.String({
   minLength: 1,
   maxLength: 16_384,

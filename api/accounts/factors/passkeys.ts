@@ -13,7 +13,7 @@ type Transports = NonNullable<RegistrationResponseJSON["response"]["transports"]
 /** Imports the library on first use, because loading takes 0.1 s. */
 const loadWebAuthn = () => import("@simplewebauthn/server");
 
-/** Returns the origin and host of PUBLIC_URL. Passkeys work only there. */
+/** Returns the origin and host of PUBLIC_URL. Passkeys work only on this host. */
 function siteOf({ publicUrl }: SiteConfig) {
   const { origin, hostname } = new URL(publicUrl);
   return { expectedOrigin: origin, expectedRPID: hostname };
@@ -115,7 +115,7 @@ export async function checkPasskey(
       ...siteOf(config),
       response: parsed,
       expectedChallenge: isChallenge(challengeHash),
-      // Counter 0 turns off the library's comparison, whose error looks like any other. Ours is below.
+      // Counter 0 turns off the library's comparison, whose error looks like any other. `isCopied` replaces it.
       credential: { ...describePasskey(passkey), publicKey: Uint8Array.from(publicKey), counter: 0 },
       requireUserVerification: false,
     });

@@ -96,7 +96,7 @@ async function requireMember(tx: Sql, { org, userId }: MemberChange): Promise<Or
   return member;
 }
 
-/** Throws VALIDATION_ERROR for a second owner of a personal organization, which belongs to the user with its name. */
+/** Throws VALIDATION_ERROR for a second owner of a personal organization, which belongs to the user of the same name. */
 export function requireOneOwner({ slug, isPersonal }: MemberChange["org"], role: OrgRole): void {
   if (!isPersonal || role !== "owner") return;
   throw new ApiError("VALIDATION_ERROR", {

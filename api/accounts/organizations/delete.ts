@@ -1,4 +1,4 @@
-/** DELETE /orgs/{slug} and POST /orgs/{slug}/restore: deletes an organization after seven days, and restores it until then. */
+/** DELETE /orgs/{slug} and POST /orgs/{slug}/restore: deletes an organization with a delay of seven days, and restores it. */
 import { Type } from "@sinclair/typebox";
 import { ACCOUNT_MAILS } from "../../../shared/account_mail_kinds.ts";
 import { TEXTS } from "../../../shared/error_texts.ts";

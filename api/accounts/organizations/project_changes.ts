@@ -33,7 +33,7 @@ export interface ProjectKey {
 }
 
 interface ProjectInput {
-  /** Set to keep the id of an imported project. */
+  /** Set for an imported project, which keeps its id. */
   id?: string;
   org: Org;
   actor: AuditActor;
@@ -142,7 +142,7 @@ interface Names {
 }
 
 /**
- * Throws NAME_TAKEN if another project has the name or the chosen slug. First frees those of projects that can no longer be
+ * Throws NAME_TAKEN if another project has the name or the chosen slug. First frees the names of projects that can no longer be
  * restored.
  */
 async function requireFree(

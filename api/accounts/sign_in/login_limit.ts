@@ -26,7 +26,7 @@ import type { RequestContext } from "../../http/request_context.ts";
 
 /** Idle rows that each attempt deletes. An attempt adds fewer. */
 const CLEANUP_ROWS = 10;
-/** About 2 MB. */
+/** Refused subjects in the cache, about 2 MB. */
 const MAX_REFUSED = 10_000;
 
 interface LoginLimit {
@@ -44,7 +44,7 @@ interface LoginLimitDeps {
   sql: Sql;
   config: Config;
   metrics: Pick<Metrics, "rateLimited">;
-  /** The clock, in milliseconds since the epoch. */
+  /** Returns the time in milliseconds since the epoch. */
   now: () => number;
 }
 

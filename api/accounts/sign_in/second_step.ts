@@ -34,8 +34,8 @@ const TRIES_MAX = 5;
 const CLEANUP_ROWS = 10;
 
 /**
- * Throws SECOND_FACTOR_REQUIRED with a token for the second step if the user has a second factor. The right password resets no
- * limit.
+ * Throws SECOND_FACTOR_REQUIRED with a token for the second step if the user has a second factor. The right password alone
+ * resets no limit.
  */
 export async function requireSecondStep(sql: Sql, user: UserWithPassword): Promise<void> {
   const factors = await listSecondFactors(sql, user.id);

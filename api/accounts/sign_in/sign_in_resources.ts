@@ -21,7 +21,7 @@ export function createSignInResources(deps: {
   sql: Sql;
   log: Log;
   metrics: Metrics;
-  /** The clock of the limits, in milliseconds since the epoch. Defaults to `Date.now`. */
+  /** Returns the time in milliseconds since the epoch, for the limits. Defaults to `Date.now`. */
   now?: () => number;
 }) {
   const { now = Date.now } = deps;
@@ -33,7 +33,7 @@ export function createSignInResources(deps: {
 }
 
 const SAMPLE_MS = 60_000;
-/** About 2 MB. */
+/** Subjects in the cache of recent audit entries, about 2 MB. */
 const MAX_SAMPLED = 10_000;
 
 /**
@@ -66,9 +66,9 @@ const RUNNING_MAX = 2;
 const WAITING_MAX = 64;
 
 /**
- * Verifies and hashes passwords, two at a time. Each takes 64 MiB and 0.1 s of CPU time, and anyone can request one. `isFirst`
- * work (the account has signed in from this network before) has its own queue, which runs first, so that a flood of guesses does
- * not lock users out. Throws SERVICE_UNAVAILABLE if a queue is full.
+ * Verifies and hashes passwords, two at a time. Each takes 64 MiB and 0.1 s of CPU time, and anyone can request this work.
+ * `isFirst` work (the account has signed in from this network before) has its own queue, which runs first, so that a flood of
+ * guesses does not lock users out. Throws SERVICE_UNAVAILABLE if a queue is full.
  */
 export class PasswordQueue {
   readonly #queue = new FairQueue({ max: RUNNING_MAX, maxPerCaller: RUNNING_MAX, maxWaiting: WAITING_MAX });
