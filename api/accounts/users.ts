@@ -137,8 +137,8 @@ export const updateOwnProfile = operation(
 );
 
 /**
- * Changes the given fields and adds an audit entry with their names. Operators can also change email and role. Does nothing
- * without fields. Call inside a transaction. Throws VALIDATION_ERROR, and NAME_TAKEN if another user has the email.
+ * Changes the given fields and adds an audit entry with the fields' names. Operators can also change email and role. Does
+ * nothing without fields. Call inside a transaction. Throws VALIDATION_ERROR, and NAME_TAKEN if another user has the email.
  */
 export async function changeUser(
   tx: Sql,

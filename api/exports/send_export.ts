@@ -62,7 +62,7 @@ interface ExportRequest<Parameters> {
   policy: ExportPolicy;
   /** Parses the query. Called only if the caller may export the project. */
   parse: () => Parameters;
-  /** `file` streams rows. `head` and `estimate` only count them, without a stream slot. `head` requires a free slot. */
+  /** `file` streams rows. `head` and `estimate` only count them, without a stream slot. `head` fails if no slot is free. */
   kind: "file" | "head" | "estimate";
 }
 

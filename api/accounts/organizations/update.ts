@@ -76,7 +76,7 @@ export const updateOrganization = operation(
 );
 
 /**
- * Changes the given fields and adds an audit entry with their names. Does nothing without fields. Call inside a transaction.
+ * Changes the given fields and adds an audit entry with the fields' names. Does nothing without fields. Call inside a transaction.
  * Throws VALIDATION_ERROR, and INSUFFICIENT_ORG_ROLE if the actor has been demoted.
  */
 export async function changeOrg(
