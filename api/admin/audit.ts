@@ -1,4 +1,4 @@
-/** `audit list` shows the audit log; `audit verify` checks that it was not changed. */
+/** `audit list` lists entries of the audit log. `audit verify` verifies its hash chain. */
 import {
   type AuditHead,
   type ChainedEntryRow,
@@ -15,9 +15,9 @@ import { requireOrgId, requireUser } from "./command/lookups.ts";
 const DEFAULT_LIMIT = 100;
 const MAX_LIMIT = 10_000;
 
-/** Entries per query. */
+/** Number of entries that `audit verify` reads per query. */
 const BATCH = 5_000;
-/** `POSITION:HASH`, as `audit verify` prints it. */
+/** Format of a chain head: `POSITION:HASH`, as printed by `audit verify`. */
 const HEAD = /^(\d{1,15}):([0-9a-f]{64})$/;
 
 export const AUDIT_COMMANDS = [
@@ -109,7 +109,7 @@ function parseHead(text: string | undefined): AuditHead | null {
   );
 }
 
-/** Returns what is wrong with an entry that follows `head`; `null` if nothing is. */
+/** Returns the problem with the entry after `head`; `null` if the entry is valid. */
 function problemOf(row: ChainedEntryRow, head: AuditHead, witness: AuditHead | null): string | null {
   const where = `entry ${row.id} of ${row.occurredAt}, position ${row.position}`;
   if (row.position !== head.position + 1) {
@@ -121,7 +121,7 @@ function problemOf(row: ChainedEntryRow, head: AuditHead, witness: AuditHead | n
   return `${where} does not have the hash in --head: the chain was rewritten`;
 }
 
-/** Returns what is wrong with the end of the chain; `null` if nothing is. */
+/** Returns the problem with the end of the chain; `null` if no entries are missing there. */
 function problemAtEnd(head: AuditHead, expected: AuditHead, witness: AuditHead | null): string | null {
   const isWhole = head.position === expected.position && head.hash === expected.hash;
   const position = Math.max(expected.position, witness?.position ?? 0);
@@ -130,8 +130,8 @@ function problemAtEnd(head: AuditHead, expected: AuditHead, witness: AuditHead |
 }
 
 /**
- * Follows the chain from one end to the other and returns its head. Throws AdminError with the first entry that is
- * missing or has been changed. Call inside a transaction that is `repeatable read`.
+ * Verifies the chain from its first entry to its last and returns the head. Throws AdminError for the first missing or
+ * changed entry. Call inside a `repeatable read` transaction.
  */
 async function verifyChain(tx: Sql, witness: AuditHead | null): Promise<AuditHead & { entries: number }> {
   const chain = await findAuditChain(tx);

@@ -1,4 +1,4 @@
-/** Commands about the model catalog: doubtful changes that wait, and corrections of prices of the past. */
+/** Commands for the model catalog: accept or reject doubtful changes, and correct past prices. */
 import { parseInstant } from "../../shared/instant.ts";
 import { modelName, parseModelName } from "../../shared/models/model_name.ts";
 import { MAX_USD_PER_MTOK } from "../../shared/models/prices.ts";
@@ -108,7 +108,7 @@ export const CATALOG_COMMANDS = [
       const key = parseModel(flags.model);
       const wanted = readFlags(flags);
       return sql.begin(async (tx) => {
-        // A running sync would keep the correction waiting after its time is taken.
+        // Without this lock, the insert could read the clock for `known_from` and then wait for a running sync.
         await lockTransaction(tx, "catalogSync");
         const limits = await findCorrectionLimits(tx, key, { field: wanted.field, from: wanted.validFrom });
         if (!limits) throw new AdminError(`Model "${flags.model}" not found`, "NOT_FOUND");
@@ -143,7 +143,7 @@ function describeDoubt({ doubt, extent, source, firstSeenAt, timesSeen, decision
 
 type DecisionFlags = FlagValues<typeof DECISION_FLAGS>;
 
-/** The names of each decision: in the audit log, and in the command's output. */
+/** Each decision's action in the audit log and texts in the command's output. */
 const DECISIONS = {
   accepted: {
     action: "catalog.accept",
@@ -167,7 +167,7 @@ async function decide(
   const subject = readSubject(flags);
   const isModel = flags.model !== undefined;
   return sql.begin(async (tx) => {
-    // A running sync compares with the stored state.
+    // Wait for a running sync, because the decision changes the state that the sync compares with.
     await lockTransaction(tx, "catalogSync");
     const waiting = flags.document ? [] : await listHeldPrices(tx);
     const held = waiting.filter((row) => !isModel || modelName(row) === subject);
@@ -194,7 +194,7 @@ async function decide(
   });
 }
 
-/** Returns what a decision is about: the name of a model, `document` or `all`. */
+/** Returns the subject of a decision: a model's name, `document` or `all`. */
 function readSubject({ all, document, model }: DecisionFlags): string {
   if ([all, document, model !== undefined].filter(Boolean).length !== 1) {
     throw new UsageError("Pass either --all, --document or --model");

@@ -2,15 +2,15 @@
 import type { Pool, Sql } from "../../sql/connection/pool.ts";
 import { type Boss, openQueue } from "../../sql/job_queue.ts";
 
-/** Runs `change` in a transaction. The job runner sends the mails that it queues. */
+/** Runs `change` in a transaction. The job runner sends the mails that `change` queues. */
 export async function changeWithMails<Result>(
   sql: Pool,
   change: (tx: Sql, boss: Boss) => Promise<Result>,
 ): Promise<Result> {
-  // Errors need no handler here: the calls awaited below throw their own.
+  // No error handler is needed, because the awaited calls below throw their own errors.
   const boss = await openQueue(sql, () => {});
   try {
-    // Only arrays would be unwrapped.
+    // The cast is safe, because `begin` unwraps only arrays.
     return (await sql.begin((tx) => change(tx, boss))) as Result;
   } finally {
     await boss.stop({ graceful: false });

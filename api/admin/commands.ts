@@ -1,4 +1,4 @@
-/** All commands, in the order of the help. */
+/** All admin commands, in the order of the help. */
 import { adoptArtifactsCommand } from "./artifacts.ts";
 import { AUDIT_COMMANDS } from "./audit.ts";
 import { CATALOG_COMMANDS } from "./catalog.ts";

@@ -1,4 +1,4 @@
-/** `definition quarantine` and `definition release`: removes a definition from the registry, and restores it. */
+/** `definition quarantine` and `definition release`: quarantine a definition or a version, and end the quarantine. */
 import { isDefinitionName } from "../../shared/definitions/name.ts";
 import { isVersion } from "../../shared/definitions/version_numbers.ts";
 import { isAccountSlug } from "../../shared/slugs.ts";
@@ -58,7 +58,7 @@ interface NamedDefinition {
   orgSlug: string;
   name: string;
   version: string | null;
-  /** The name as typed. */
+  /** The value of `--name` as typed. */
   text: string;
 }
 
@@ -70,7 +70,7 @@ function parseName(type: DefinitionType, text: string): NamedDefinition {
   throw new UsageError("--name must be @org/name or @org/name@1.0.0");
 }
 
-/** Quarantines the named definition for a reason, or releases it if the reason is null. */
+/** Quarantines the named definition or version, or releases it if `reason` is null. */
 async function changeQuarantine(
   sql: Pool,
   named: NamedDefinition,
@@ -114,7 +114,7 @@ async function changeQuarantine(
   };
 }
 
-/** Returns the id of the line. If a version is named, the line has it. */
+/** Returns the id of the definition line. Throws AdminError if the line or the named version does not exist. */
 async function requireLine(
   tx: Sql,
   orgId: string,

@@ -30,7 +30,7 @@ export const KEY_COMMANDS = [
         if (org !== null) await requireOrg(tx, org);
         return issueKey(tx, { user, kind, scope, name, organization: org, expiresAt, actor: OPERATOR });
       });
-      // Created anyway, so that an operator can test how clients handle an expired key.
+      // An expired key is allowed, so an operator can test how clients handle it.
       if (expiresAt !== null && Date.parse(expiresAt) <= Date.now())
         warn("Note: the key has already expired");
       return {

@@ -5,12 +5,12 @@ import { tolerateLostOutput } from "../../shared/process/lost_output.ts";
 import { onStdinEnd } from "../../shared/process/stdin_end.ts";
 import { runAdmin } from "./run_admin.ts";
 
-/** Longer than any accepted password. */
+/** Input limit of a password, longer than any accepted password. */
 const MAX_INPUT_BYTES = 8192;
 
 /**
- * Reads a password, so that it appears neither in the process list nor in the shell history. Prompts without echo on a
- * terminal; otherwise reads all input without the final line break.
+ * Reads a password from stdin, which keeps it out of the process list and the shell history. Prompts without echo on a terminal.
+ * Otherwise reads all input and removes the final line break.
  */
 async function readPassword(input: NodeJS.ReadStream, prompt: (text: string) => void): Promise<string> {
   return input.isTTY ? readFromTerminal(input, prompt) : readToEnd(input);
@@ -44,7 +44,7 @@ async function readToEnd(input: AsyncIterable<Uint8Array | string>): Promise<str
 
 tolerateLostOutput(process);
 onStdinEnd(process, () => process.exit(1));
-// Not exit(), which would cut off output to a pipe.
+// exit() would cut off output to a pipe.
 process.exitCode = await runAdmin(process.argv.slice(2), process.env, {
   out: (text) => process.stdout.write(text),
   err: (text) => process.stderr.write(text),

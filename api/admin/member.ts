@@ -22,7 +22,7 @@ export const MEMBER_COMMANDS = [
       const { id: userId } = await requireUser(context.sql, username);
       await changeWithMails(context.sql, async (tx, boss) => {
         const change = { boss, actor: OPERATOR, org, userId, role };
-        // A user who accepts an invitation just now is already a member, so this changes their role.
+        // Wait for a concurrent acceptance of an invitation, after which the user is already a member.
         await lockOrg(tx, org.id);
         const isMember = await findMemberRole(tx, { orgId: org.id, userId });
         await (isMember ? changeMemberRole(tx, change) : addMember(tx, { ...change, username }));
@@ -49,7 +49,7 @@ export const MEMBER_COMMANDS = [
   }),
 ];
 
-/** Warns if the organization has no owner, which is allowed: `org create` creates it that way. */
+/** Warns if the organization has no owner. This is allowed, because `org create` adds no members. */
 async function warnOwnerless({ sql, warn }: CommandContext, org: OrgRow): Promise<void> {
   if ((await findLeadingMember(sql, org.id))?.role === "owner") return;
   warn(`Note: organization "${org.slug}" has no owner`);

@@ -28,7 +28,7 @@ export const migrateCommand = defineCommand({
   },
 });
 
-/** An upgrade names each migration. A new database has many: without a terminal, every tenth is a line. */
+/** A run of more migrations than this, as on a new database, prints only every tenth one if stderr is not a terminal. */
 const LINES_STEP = 10;
 
 async function apply({ sql, progress, tick, warn }: CommandContext): Promise<CommandResult> {
@@ -64,7 +64,7 @@ async function apply({ sql, progress, tick, warn }: CommandContext): Promise<Com
   };
 }
 
-/** Adds the bundled price history to the catalog of an older installation; a new one already has it. */
+/** Adds the bundled price history to an older installation's catalog. A new installation already has the history. */
 async function completeCatalog(sql: Pool) {
   const past = await addBundledHistory(sql);
   if (!past) return { lines: [], json: {} };

@@ -66,7 +66,7 @@ export const ORG_COMMANDS = [
       if (Object.keys(changes).length === 0) {
         throw new UsageError("Nothing to update. Pass --name, --description or --website.");
       }
-      // A mistake in the command comes first.
+      // Report invalid flags before an unknown organization.
       checkOrgChanges(changes);
       return sql.begin(async (tx) => {
         await changeOrg(tx, { org: await requireOrg(tx, slug), changes, actor: OPERATOR });
@@ -135,7 +135,7 @@ function present(org: OrgRow): CommandResult {
   };
 }
 
-/** Changes whether an organization ends, and mails its owners. */
+/** Schedules or cancels the deletion of an organization and notifies its owners by email. */
 async function changeEnd(
   sql: Pool,
   slug: string,

@@ -114,7 +114,7 @@ function present({ id, name, slug, deletedAt }: ProjectRow): CommandResult {
   };
 }
 
-/** Changes the project that the flags name. */
+/** Runs `change` in a transaction for the project named by the flags. */
 async function changeProject(
   sql: Pool,
   { org: slug, project }: { org: string; project: string },

@@ -1,4 +1,4 @@
-/** Runs one command: parses, opens the database, runs, prints, and returns an exit code. */
+/** Runs one admin command: parses the command line, connects to the database, and prints the result. */
 import { ApiError } from "../../shared/errors.ts";
 import { toJsonLine } from "../../shared/json_lines.ts";
 import { readConfig } from "../../shared/process/config.ts";
@@ -24,7 +24,7 @@ import { type CommandLine, parseCommandLine } from "./command/command_line.ts";
 import { helpText } from "./command/help.ts";
 import { COMMANDS } from "./commands.ts";
 
-/** `demo seed` needs the most: two for concurrent projects and one for the rest. */
+/** Maximum number of connections. `demo seed` needs the most: two for concurrent projects and one for other work. */
 const CONNECTIONS = 3;
 
 interface Terminal extends Pick<CommandContext, "readPassword"> {
@@ -81,8 +81,8 @@ async function runCommand(
 }
 
 /**
- * Commands use `DATABASE_DIRECT_URL` alone, but a person who types a command names its database by `DATABASE_URL`. So it must be
- * reachable: a name without a database is no reason to change another database.
+ * Throws if DATABASE_URL does not lead to the same database as DATABASE_DIRECT_URL. Commands use only DATABASE_DIRECT_URL, but the
+ * operator selects a database with DATABASE_URL. If DATABASE_URL is unreachable, the operator may mean another database.
  */
 async function requireNamedDatabase(url: string, direct: Pool): Promise<void> {
   try {
@@ -101,7 +101,7 @@ async function requireSchema(sql: Pool, { name }: Command, warn: (text: string) 
   try {
     await requireCompatibleSchema(sql, warn);
   } catch (error) {
-    // Errors of PostgreSQL are explained below, as for any command.
+    // `explain` handles errors of PostgreSQL for all commands.
     if (!(error instanceof SchemaError)) throw error;
     throw new AdminError(`Cannot run "${name}": ${error.message}`);
   }
@@ -109,7 +109,7 @@ async function requireSchema(sql: Pool, { name }: Command, warn: (text: string) 
 
 interface Failure {
   code: AdminErrorCode;
-  /** For a person who can act on it: one line, or one per configuration variable, and never a stack. */
+  /** Message for the operator, without a stack trace: one line, or one line per configuration variable. */
   message: string;
 }
 
@@ -124,10 +124,10 @@ function explain(error: unknown): Failure {
   return { code: "FAILED", message };
 }
 
-/** Fields of the API whose flags have other names. */
+/** Flag names by API field, for fields whose flags have other names. */
 const FLAGS: Readonly<Record<string, string>> = { organization: "org", websiteUrl: "website" };
 
-/** The error of a rule that the API has too. */
+/** Converts an ApiError of a rule shared with the API. Replaces the field's name with the flag's name. */
 function explainApiError({ code, status, message, details = {} }: ApiError): Failure {
   const [problem] = (details["errors"] ?? []) as readonly Problem[];
   if (code === "VALIDATION_ERROR" && problem) {
@@ -136,11 +136,11 @@ function explainApiError({ code, status, message, details = {} }: ApiError): Fai
   return { code: status === 404 ? "NOT_FOUND" : "FAILED", message };
 }
 
-/** Erases the current line. */
+/** Terminal control sequence that erases the current line. */
 const ERASE = "\r\u001b[2K";
 const TICK_MS = 200;
 
-/** Returns what shows the notices of a command; no progress if it is quiet. `clear` erases the line of the progress. */
+/** Returns functions that print a command's progress and warnings, or no progress if quiet. `clear` erases progress. */
 function openNotices(
   { err, isTerminal }: Terminal,
   options: { isQuiet: boolean },

@@ -1,4 +1,4 @@
-/** `tracker …`: compares the tracker tables, or views, with what exports need; distributes them over machines. */
+/** `tracker check` checks the schema of the tracker tables or views. `tracker distribute` distributes tables over Citus nodes. */
 import { insertAuditEntry } from "../../sql/accounts/audit_log.ts";
 import type { Sql } from "../../sql/connection/pool.ts";
 import {

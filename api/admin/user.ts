@@ -1,4 +1,4 @@
-/** Commands about users: create, list, show and update them, set passwords, disable and enable them, remove second factors. */
+/** `user create`, `list`, `show`, `update`, `set-password`, `disable`, `enable` and `remove-factors`. */
 import { PLATFORM_ROLES } from "../../shared/vocabulary.ts";
 import { queueAccountMail } from "../../sql/accounts/account_mails.ts";
 import { listApiKeys } from "../../sql/accounts/api_keys.ts";
@@ -140,7 +140,7 @@ export const USER_COMMANDS = [
       if (Object.keys(changes).length === 0) {
         throw new UsageError("Nothing to update. Pass --name, --email, --bio, --website or --platform-role.");
       }
-      // A mistake in the command comes first.
+      // Report invalid flags before an unknown user.
       checkUserChanges(changes);
       const user = await sql.begin(async (tx) => {
         await changeUser(tx, { user: await requireUser(tx, username), changes, actor: OPERATOR });
@@ -195,7 +195,7 @@ export const USER_COMMANDS = [
       const removed = await changeWithMails(sql, async (tx, boss) => {
         const { id: userId } = await requireUser(tx, username);
         await lockUser(tx, userId);
-        // The address that the mail goes to may have changed until the account was locked.
+        // Read again, because the email address may have changed before the account was locked.
         const user = await requireUser(tx, username);
         const factors = await deleteSecondFactors(tx, userId);
         if (factors === 0) throw new AdminError(`User "${username}" has no second factor.`);
@@ -227,7 +227,7 @@ export const USER_COMMANDS = [
   }),
 ];
 
-/** Returns a password that was read, or throws UsageError if it is not allowed. */
+/** Returns the password. Throws UsageError if the password is empty or not allowed. */
 function requirePassword(password: string, owner: PasswordOwner): string {
   if (password === "")
     throw new UsageError("A password is required. Type it, or pipe it into standard input.");

@@ -1,4 +1,4 @@
-/** Defines a command of the admin command line: its name, flags and result. */
+/** Types and helpers for the commands of the admin command line. */
 import { isLongerThan } from "../../../shared/characters.ts";
 import { parseInstant } from "../../../shared/instant.ts";
 import type { Config } from "../../../shared/process/config.ts";
@@ -6,12 +6,12 @@ import type { Pool } from "../../../sql/connection/pool.ts";
 import { OWN_TRACKER_SCHEMA } from "../../../sql/tracker/tracker_tables.ts";
 
 export interface Flag {
-  /** Placeholder of the value in the help, such as `EMAIL`. A flag with neither this nor `words` is a switch. */
+  /** Placeholder for the value in the help, such as `EMAIL`. A flag with neither `placeholder` nor `words` is a switch. */
   placeholder?: string;
   /** The allowed values. */
   words?: readonly string[];
   required?: boolean;
-  /** Given by position instead of by name. */
+  /** Whether the value is passed by position, without the flag's name. */
   positional?: boolean;
   about: string;
 }
@@ -23,42 +23,42 @@ type ValueOf<F extends Flag> = F extends { placeholder: string } | { words: read
     : TextOf<F> | undefined
   : boolean;
 
-/** Values of flags by name, as the command line has them: text, or whether a switch is set. */
+/** Values of flags by name: the text of a value, or whether a switch is set. */
 export type GivenFlags = Record<string, string | boolean | undefined>;
 
-/** The same for declared flags, checked. */
+/** Checked values of the declared flags `F` by name. */
 export type FlagValues<F extends Readonly<Record<string, Flag>>> = { [K in keyof F]: ValueOf<F[K]> };
 
 export interface CommandContext {
   sql: Pool;
   config: Config;
-  /** Shows the progress of a long command; on a terminal, each line replaces the previous one. */
+  /** Shows the progress of a long command. On a terminal, each line replaces the previous one. */
   progress: (text: string) => void;
-  /** Shows frequent progress: on a terminal only, a few times per second. */
+  /** Shows frequent progress on a terminal, a few times per second. Other outputs show none. */
   tick: (text: () => string) => void;
   /** Reads a password that the operator types or pipes in. */
   readPassword: () => Promise<string>;
-  /** Prints a note although the command succeeds. */
+  /** Prints a warning, which does not make the command fail. */
   warn: (text: string) => void;
 }
 
-/** Output of a command: `json` with `--json`, else `text`. An empty text prints nothing. */
+/** Output of a command: `json` if `--json` is set, otherwise `text`. An empty text is not printed. */
 export interface CommandResult {
   json: Readonly<Record<string, unknown>>;
   text: string;
 }
 
 export interface Command {
-  /** `user create`, or one word. */
+  /** Noun and verb, such as `user create`, or a single word, such as `import`. */
   name: string;
   about: string;
   flags: Readonly<Record<string, Flag>>;
-  /** Whether it runs on a database with pending migrations. */
+  /** Whether the command runs on a database with pending migrations. */
   allowsPendingMigrations?: true;
   run: (context: CommandContext, values: GivenFlags) => Promise<CommandResult>;
 }
 
-/** Declares a command. The types of the values that `run` gets follow from the flags. */
+/** Declares a command. The flags determine the types of the values passed to `run`. */
 export function defineCommand<const F extends Record<string, Flag>>(
   command: Omit<Command, "flags" | "run"> & {
     flags: F;
@@ -72,7 +72,7 @@ export function defineCommand<const F extends Record<string, Flag>>(
   };
 }
 
-/** Codes of failures, for scripts. */
+/** Error codes in the output of `--json`, for scripts. */
 export type AdminErrorCode =
   | "USAGE"
   | "NOT_FOUND"
@@ -81,12 +81,12 @@ export type AdminErrorCode =
   | "TRACKER_DIFFERS"
   | "FAILED";
 
-/** A mistake in the command line: exit code 2. */
+/** An error in the command line. The exit code is 2. */
 export class UsageError extends Error {
   override readonly name = "UsageError";
 }
 
-/** A failure that the operator can act on: exit code 1. */
+/** A failure that the operator can act on. The exit code is 1. */
 export class AdminError extends Error {
   override readonly name = "AdminError";
   readonly code: AdminErrorCode;
@@ -97,10 +97,10 @@ export class AdminError extends Error {
   }
 }
 
-/** The audit log's actor for commands. */
+/** Actor of all admin commands in the audit log. */
 export const OPERATOR = { actorType: "operator" } as const;
 
-/** Throws UsageError for the first flag with a problem. A problem is a phrase that follows the flag's name. */
+/** Throws UsageError for the first flag with a problem. Each problem is phrased to follow the flag's name. */
 export function checkFlags(problems: Readonly<Record<string, string | null | undefined>>): void {
   for (const [flag, problem] of Object.entries(problems)) {
     if (problem) throw new UsageError(`--${flag} ${problem}`);
@@ -109,20 +109,20 @@ export function checkFlags(problems: Readonly<Record<string, string | null | und
 
 const MAX_REASON_LENGTH = 2000;
 
-/** Returns what is wrong with the reason of a command; null if nothing is. */
+/** Returns the problem with the value of `--reason`; null if the value is valid. */
 export function reasonProblem(reason: string): string | null {
   if (reason.trim() !== "" && !isLongerThan(reason, MAX_REASON_LENGTH)) return null;
   return `must have 1 to ${MAX_REASON_LENGTH} characters`;
 }
 
-/** Returns the instant that a flag means: a time with an offset, or a day's beginning in UTC. Throws UsageError. */
+/** Parses a flag's value: a time with an offset, or a date, which means midnight UTC. Throws UsageError. */
 export function parseInstantFlag(flag: string, text: string): string {
   const instant = parseInstant(/^\d{4}-\d{2}-\d{2}$/.test(text) ? `${text}T00:00:00Z` : text);
   if (instant) return instant;
   throw new UsageError(`--${flag} must be ISO 8601, such as 2027-01-31 or 2027-01-31T12:00:00Z`);
 }
 
-/** Throws before a command writes tracker rows that exports would not show: TRACKER_SCHEMA names other tables. */
+/** Throws AdminError if TRACKER_SCHEMA names another schema, because exports would not include the command's rows. */
 export function requireOwnTracker({ trackerSchema }: Pick<Config, "trackerSchema">, command: string): void {
   if (trackerSchema === OWN_TRACKER_SCHEMA) return;
   throw new AdminError(

@@ -1,8 +1,8 @@
-/** Parses the operator's command line. Throws UsageError for every mistake in it. */
+/** Parses the operator's command line. Throws UsageError if it is invalid. */
 import { parseArgs } from "node:util";
 import { type Command, type Flag, type GivenFlags, UsageError } from "./command.ts";
 
-/** In `help`, `topic` is the noun, or noun and verb, to explain; empty for all commands. */
+/** A parsed command line. `topic` is the noun, or noun and verb, to explain; an empty topic means all commands. */
 export type CommandLine =
   | { type: "help"; topic: string }
   | { type: "command"; command: Command; values: GivenFlags; json: boolean };
@@ -11,7 +11,7 @@ export function isSwitch(flag: Flag): boolean {
   return flag.placeholder === undefined && flag.words === undefined;
 }
 
-/** Reads the words after `bun run admin`. */
+/** Parses the arguments after `bun run admin`. */
 export function parseCommandLine(commands: readonly Command[], words: readonly string[]): CommandLine {
   const wantsHelp = words.includes("--help") || words.includes("-h") || words.length === 0;
   if (wantsHelp || words[0] === "help") {
@@ -40,9 +40,9 @@ function findCommand(commands: readonly Command[], words: readonly string[]): Co
   throw new UsageError(`${problem}. Its commands are ${verbs.join(", ")}.`);
 }
 
-/** Returns the flags by name. Throws UsageError for an unknown flag and a missing value. */
+/** Returns the given values by flag name. Throws UsageError for unknown flags, extra arguments and missing values. */
 function readFlags(command: Command, words: readonly string[]): GivenFlags {
-  // Every command takes these two switches; the help of all commands describes them.
+  // Every command accepts --json and --help. Each help text describes both at the end.
   const flags: Record<string, Flag> = { ...command.flags, json: { about: "" }, help: { about: "" } };
   const positionals = Object.keys(command.flags).filter((name) => command.flags[name]?.positional);
   const help = `bun run admin ${command.name} --help`;
@@ -55,7 +55,7 @@ function readFlags(command: Command, words: readonly string[]): GivenFlags {
         { type: isSwitch(flag) ? ("boolean" as const) : ("string" as const) },
       ]),
     ),
-    // The parser's own messages are several sentences long.
+    // In strict mode, the parser's error messages are several sentences long.
     strict: false,
     allowPositionals: true,
     tokens: true,
@@ -63,7 +63,7 @@ function readFlags(command: Command, words: readonly string[]): GivenFlags {
     if (token.kind === "positional") {
       const name = positionals.shift();
       if (!name) {
-        // The argument is not shown: it may be half of a password without quotes.
+        // The message omits the argument, because it may be part of an unquoted password.
         throw new UsageError(
           `Unexpected argument for "${command.name}". Put quotes around values with spaces, or see \`${help}\`.`,
         );
@@ -88,7 +88,7 @@ function readValue(
     if (token.value !== undefined) throw new UsageError(`${token.rawName} takes no value`);
     return true;
   }
-  // `--name --json` lacks a value; `--name=--json` has one.
+  // In `--name --json`, the value is missing. In `--name=--json`, the value is `--json`.
   if (token.value === undefined || (token.value.startsWith("--") && !token.inlineValue)) {
     throw new UsageError(`${token.rawName} needs a value`);
   }

@@ -1,13 +1,13 @@
-/** Formats results for people. */
+/** Formats command results as text. */
 
-/** Formats facts by label as lines with aligned values. A fact that is null has no line. */
+/** Formats facts as lines of a label and a value, with the values aligned. Omits facts that are null. */
 export function fields(facts: Readonly<Record<string, string | number | null>>): string {
   const rows = Object.entries(facts).filter(([, value]) => value !== null);
   const width = Math.max(...rows.map(([label]) => label.length));
   return rows.map(([label, value]) => `${label.padEnd(width)}  ${value}`).join("\n");
 }
 
-/** Formats rows as a table with headings. Returns `empty` without rows. */
+/** Formats rows as a table with headings. Returns `empty` if there are no rows. */
 export function table(
   headings: readonly string[],
   rows: readonly (readonly string[])[],

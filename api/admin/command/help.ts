@@ -1,4 +1,4 @@
-/** The text of `--help`, made from the commands themselves. */
+/** Generates the text of `--help` from the command definitions. */
 import type { Command, Flag } from "./command.ts";
 import { isSwitch } from "./command_line.ts";
 
@@ -49,7 +49,7 @@ function details(command: Command): string {
   ].join("\n");
 }
 
-/** Returns the help for a topic: all commands for the empty one, else those whose name starts with it. */
+/** Returns the help for the commands whose name starts with `topic`. An empty topic selects all commands. */
 export function helpText(commands: readonly Command[], topic: string): string {
   const [noun = "", verb] = topic.split(" ");
   const ofNoun = commands.filter(({ name }) => name.split(" ")[0] === noun);

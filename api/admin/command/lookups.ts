@@ -1,4 +1,4 @@
-/** Finds the organization or user that a flag names. Throws AdminError if there is none. */
+/** Finds the organization or user named by a flag. Throws AdminError if it does not exist. */
 import { NIL_UUID } from "../../../shared/uuid.ts";
 import { findLeadingMember, findMemberRole } from "../../../sql/accounts/organization_members.ts";
 import { findDefinitionOwnerId, findOrgBySlug, type OrgRow } from "../../../sql/accounts/orgs.ts";
@@ -21,7 +21,7 @@ export async function requireOrg(sql: Sql, slug: string): Promise<OrgRow> {
   return org;
 }
 
-/** Finds the id of an organization by slug, even a deleted one: its definitions and audit entries remain. */
+/** Finds an organization's id by slug. Includes deleted organizations, whose definitions and audit entries remain. */
 export async function requireOrgId(sql: Sql, slug: string): Promise<string> {
   const id = await findDefinitionOwnerId(sql, slug);
   if (id === null) throw orgNotFound(slug);
@@ -43,7 +43,7 @@ export async function requireUser(sql: Sql, username: string): Promise<UserRow> 
   return user;
 }
 
-/** Returns the id of the member in `--owner`, else of the first member with the highest role, else the nil UUID. */
+/** Returns the id of the member `owner`; by default, of the highest-ranking member. Without members, returns the nil UUID. */
 export async function findProjectOwner(
   tx: Sql,
   { org, owner }: { org: OrgRow; owner: string | undefined },

@@ -28,7 +28,7 @@ export async function createDemoAccounts(tx: Sql, { users, orgs }: DemoContent):
   }
 }
 
-/** Creates keys that are not bound to an organization, and a password for the owner. Call inside a transaction. */
+/** Creates keys that are not bound to an organization, and the owner's password. Call inside a transaction. */
 export async function createDemoCredentials(tx: Sql): Promise<DemoCredentials> {
   const makeKey = async (username: string, name: string, [kind, scope]: readonly [KeyKind, KeyScope]) => {
     const user = await requireUser(tx, username);

@@ -1,4 +1,4 @@
-/** Formats the demo credentials, and writes them to a file. */
+/** Formats the demo credentials and writes them to a file. */
 import { chmod, mkdir, rename, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import { fields } from "../command/format_output.ts";
@@ -6,7 +6,7 @@ import { fields } from "../command/format_output.ts";
 export interface DemoCredentials {
   email: string;
   password: string;
-  /** Keys by role of their owner; each works for all organizations of its owner. */
+  /** API keys. Each key works for all organizations of its owner. */
   keys: Readonly<Record<"owner" | "publisher" | "viewer" | "automation" | "platformAdmin", string>>;
 }
 
@@ -16,7 +16,7 @@ interface DemoPlace {
   project: { id: string; name: string };
 }
 
-/** Formats the credentials with commands to start with. */
+/** Formats the credentials with two example commands. */
 export function describeCredentials({ email, password, keys }: DemoCredentials, place: DemoPlace): string {
   const { publicUrl, orgSlug, project } = place;
   return [
@@ -46,12 +46,12 @@ export function describeCredentials({ email, password, keys }: DemoCredentials, 
   ].join("\n");
 }
 
-/** Writes the text to a file that only its owner can read. The file is complete or does not exist. */
+/** Writes the text atomically to a file that only the owner can read. */
 export async function writeCredentialsFile(path: string, text: string): Promise<void> {
   await mkdir(dirname(path), { recursive: true });
   const draft = `${path}.${process.pid}.tmp`;
   await writeFile(draft, `${text}\n`, { mode: 0o600 });
-  // The mode above applies to new files only; a file left by a crash keeps its mode.
+  // The mode above applies only to new files. A draft left by a crash keeps its mode.
   await chmod(draft, 0o600);
   await rename(draft, path);
 }

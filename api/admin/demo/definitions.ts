@@ -1,4 +1,4 @@
-/** Fills the demo's registry with the functions that serve clients, and records executions. */
+/** Creates the demo's definitions with the functions that serve API requests, and records executions. */
 import { parseDefinition } from "../../../shared/definitions/parse_definition.ts";
 import { findMembership } from "../../../sql/accounts/organization_members.ts";
 import type { Pool } from "../../../sql/connection/pool.ts";
@@ -19,10 +19,10 @@ import type { DemoContent, DemoVersion } from "./demo_bundle.ts";
 const AUTHOR = "demo-owner";
 const SOURCES = ["sdk", "cli", "ci", "api"] as const;
 const DAYS = 28;
-/** Spreads consecutive numbers evenly between 0 and 1. */
+/** The fractional parts of this number's multiples are spread evenly between 0 and 1. */
 const GOLDEN_RATIO = 0.618_033_988_749_895;
 
-/** Creates missing versions; existing ones stay as they are. Returns the number of versions. */
+/** Creates missing versions, completes unfinished ones and records executions. Returns the number of versions. */
 export async function seedDemoDefinitions(deps: DefinitionDeps, demo: DemoContent): Promise<number> {
   const { sql } = deps;
   const writer = await demoWriter(sql, demo.orgs[0].slug);
@@ -40,7 +40,7 @@ export async function seedDemoDefinitions(deps: DefinitionDeps, demo: DemoConten
   return rows.length;
 }
 
-/** Returns the author as a writer of an organization. The audit log names the operator. */
+/** Returns the demo's author as a writer of an organization. The audit log records the operator as the actor. */
 async function demoWriter(sql: Pool, slug: string): Promise<Writer> {
   const { id: userId } = await requireUser(sql, AUTHOR);
   const { id: orgId } = await requireOrg(sql, slug);
@@ -56,7 +56,7 @@ async function demoWriter(sql: Pool, slug: string): Promise<Writer> {
   };
 }
 
-/** Creates a version, or moves it to the state that the demo needs. */
+/** Creates a version if it is missing, then moves it to the status that the demo specifies. */
 async function ensureVersion(
   deps: DefinitionDeps,
   writer: Writer,
@@ -117,7 +117,7 @@ async function ensureFork(
   return row.status === "draft" ? (await publishDraft(deps, { writer, address })).row : row;
 }
 
-/** Records executions of the last weeks, more of them recently, spread over versions, sources and callers; each once. */
+/** Records executions of the last `DAYS` days, more of them in recent days. Repeated calls add no duplicates. */
 async function ensureExecutions(
   sql: Pool,
   options: { index: number; versions: readonly DefinitionRow[]; callers: readonly string[] },

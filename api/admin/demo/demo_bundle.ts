@@ -1,4 +1,4 @@
-/** The demo: `demo.zip`, an export of seven projects with a `demo.json` of users, organizations and definitions beside it. */
+/** Reads `demo.zip`: an export of seven projects, plus `demo.json` with users, organizations and definitions. */
 import { join } from "node:path";
 import type {
   DefinitionType,
@@ -12,19 +12,19 @@ import type { Provenance } from "../../definitions/provenance.ts";
 import { type Archive, openArchive, readText } from "../import/archive.ts";
 import type { ImportProject } from "../import/import_manifest.ts";
 
-/** Written by `bun run demo`. */
+/** Path of the demo bundle, which `bun run demo` generates. */
 export const DEMO_FILE = join(import.meta.dir, "demo.zip");
 
 export interface DemoOrg {
   slug: string;
   name: string;
   subscriptionTier: SubscriptionTier;
-  /** Role by username. */
+  /** Members' roles by username. */
   members: Readonly<Record<string, OrgRole>>;
   projects: readonly string[];
 }
 
-/** A version in its final state. */
+/** A definition version with its final status. */
 export interface DemoVersion {
   type: DefinitionType;
   yaml: string;
@@ -32,16 +32,16 @@ export interface DemoVersion {
   status: "draft" | "published" | "deprecated" | "archived";
   changeSummary: string;
   provenance: typeof Provenance.static;
-  /** Set if it is deprecated or archived. */
+  /** Set if `status` is deprecated or archived. */
   deprecation?: { reason: string; successor: string };
 }
 
 export interface DemoContent {
-  /** ISO 8601; no row is later. Loading shifts all rows by the time since then. */
+  /** Creation time in ISO 8601. No row is newer. Loading shifts all rows by the time elapsed since `madeAt`. */
   madeAt: string;
   users: readonly (Omit<NewAccount, "passwordHash" | "actor"> & { id: string })[];
   orgs: readonly [DemoOrg, ...DemoOrg[]];
-  /** Versions of the first organization; each refers only to earlier ones. */
+  /** Versions of the first organization's definitions. Each version refers only to earlier versions in the list. */
   versions: readonly DemoVersion[];
   /** A fork in another organization. */
   fork: {
@@ -53,12 +53,12 @@ export interface DemoContent {
 
 export interface DemoBundle extends DemoContent, Archive {}
 
-/** Opens a bundle and reads everything but the rows. */
+/** Opens a demo bundle and reads everything except the rows. */
 export async function openDemo(path: string): Promise<DemoBundle> {
   const archive = await openArchive(path);
   const content = archive.entries.get("demo.json");
   if (!content) throw new Error(`Cannot load the demo: ${path} has no demo.json`);
-  // We write the file, and a test loads it.
+  // Not validated, because `bun run demo` generates the file and a test loads it.
   return { ...archive, ...(JSON.parse(await readText(content)) as DemoContent) };
 }
 

@@ -1,4 +1,4 @@
-/** `demo seed`: organizations, users, definitions, projects and tracker rows for trying the service. */
+/** `demo seed`: creates demo organizations, users, definitions, projects and tracker rows. */
 import pLimit from "p-limit";
 import type { Config } from "../../../shared/process/config.ts";
 import { insertAuditEntry } from "../../../sql/accounts/audit_log.ts";
@@ -29,18 +29,18 @@ import { createDemoAccounts, createDemoCredentials } from "./accounts.ts";
 import { describeCredentials, writeCredentialsFile } from "./credentials.ts";
 import { DEMO_FILE, type DemoBundle, openDemo, orgOf } from "./demo_bundle.ts";
 
-/** Projects loaded at a time. PostgreSQL does the work, on one processor each. */
+/** Number of projects loaded in parallel. Each one keeps one CPU core of PostgreSQL busy. */
 const PARALLEL_PROJECTS = 2;
-/** 100 million issues. */
+/** Maximum of `--scale`, which creates 100 million issues. */
 const MAX_SCALE = 5000;
 
 interface SeedOptions {
-  /** How often each project is loaded. */
+  /** Number of copies of each project. */
   scale: number;
-  /** Silently does nothing if the database is in use. */
+  /** Whether to skip the demo without a message if the database already has an organization. */
   ifEmpty: boolean;
   credentialsFile: string | undefined;
-  /** The bundle; the demo's own if omitted. */
+  /** Path of the bundle; `DEMO_FILE` by default. */
   file?: string;
 }
 
@@ -58,8 +58,8 @@ async function auditDemo(tx: Sql, action: string, scale: number): Promise<void> 
 }
 
 /**
- * Creates accounts, then definitions one by one and each project in one transaction, then credentials. An interrupted seed
- * continues where it stopped, and credentials never belong to half a demo.
+ * Creates accounts, then definitions and projects, then credentials. Each project is loaded in one transaction, so an interrupted
+ * run can be resumed. Credentials are created last, so they never belong to an incomplete demo.
  */
 export async function seedDemo(context: SeedContext, options: SeedOptions): Promise<CommandResult> {
   const { sql } = context;
@@ -76,7 +76,7 @@ export async function seedDemo(context: SeedContext, options: SeedOptions): Prom
     });
   }
   context.progress("Demo: publishing definitions");
-  // PostgreSQL loads the rows, this process the definitions.
+  // These run in parallel: loading rows keeps PostgreSQL busy, and publishing definitions keeps this process busy.
   const [definitions, projects] = await Promise.all([
     publishDefinitions(context, demo),
     loadProjects(context, demo, options.scale),
@@ -87,7 +87,7 @@ export async function seedDemo(context: SeedContext, options: SeedOptions): Prom
 }
 
 async function publishDefinitions({ sql }: SeedContext, demo: DemoBundle): Promise<number> {
-  // Imported here, because it loads the libraries of the routes, which no other command needs.
+  // Imported dynamically, because these modules load the libraries of the routes, which no other command needs.
   const { seedDemoDefinitions } = await import("./definitions.ts");
   const { openDocuments } = await import("../../documents/documents.ts");
   const documents = openDocuments();
@@ -96,7 +96,7 @@ async function publishDefinitions({ sql }: SeedContext, demo: DemoBundle): Promi
   return definitions;
 }
 
-/** Loads the projects that are not loaded yet, a few at a time, and returns all of them. */
+/** Loads missing projects, `PARALLEL_PROJECTS` at a time, and returns all projects. */
 async function loadProjects(
   { sql, progress }: SeedContext,
   demo: DemoBundle,
@@ -116,7 +116,7 @@ async function loadProjects(
   return pLimit(PARALLEL_PROJECTS).map(copies, load);
 }
 
-/** Returns a project, which it loads if it has no rows. Copies have other ids than the bundle's project. */
+/** Returns a project, after loading it if it has no rows. Additional copies get random ids. */
 async function ensureProject(
   sql: Pool,
   options: { source: ImportProject; copy: number; demo: DemoBundle; shiftMs: number },
@@ -128,14 +128,14 @@ async function ensureProject(
   if (found && (await existsRun(sql, found.id))) return found;
   const target = { id: found?.id ?? (copy === 0 ? source.id : crypto.randomUUID()), name };
   return sql.begin(async (tx) => {
-    // The demo can be loaded again, so its commits need not wait for the disk.
+    // The demo can be loaded again, so commits do not need to wait for the disk.
     await tx`set local synchronous_commit = off`;
     const { entries } = demo;
     return importProject(tx, source, { org, owner: undefined, entries, target, shiftMs, onRow() {} });
   });
 }
 
-/** Creates the credentials. The file is written before the keys are committed, so that no working key is lost. */
+/** Creates the credentials. Writes their file before the keys are committed, so no valid key is lost. */
 async function handOver(
   { sql, config: { publicUrl } }: SeedContext,
   options: SeedOptions & { demo: DemoBundle; projects: readonly DemoProject[]; definitions: number },
@@ -192,7 +192,7 @@ export const seedDemoCommand = defineCommand({
       return { json: { created: false }, text };
     }
     requireOwnTracker(context.config, "demo seed");
-    // Concurrent runs take turns; the second has nothing to do.
+    // Concurrent runs are serialized. The second run then finds a complete demo.
     const session = openSession(context.sql);
     try {
       await lockSession(session, "demoSeed");

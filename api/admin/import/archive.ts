@@ -1,9 +1,9 @@
-/** An archive to import: its entries, and what its manifest says about them. */
+/** An archive to import: its entries and the projects in its manifest. */
 import { AdminError } from "../command/command.ts";
 import { type ImportProject, planImport } from "./import_manifest.ts";
 import { openZipFile, type ZipFileEntry, ZipFileError } from "./zip_file.ts";
 
-/** Ten thousand projects need a sixth of this. */
+/** Size limit of a manifest. The manifest of 10,000 projects has a sixth of this size. */
 const MAX_MANIFEST_BYTES = 128 * 1024 * 1024;
 
 export interface Archive {
@@ -11,7 +11,7 @@ export interface Archive {
   projects: readonly ImportProject[];
 }
 
-/** Opens the archive and reads its manifest, but no rows. */
+/** Opens the archive and reads its manifest, but no rows. Throws AdminError if the archive is invalid. */
 export async function openArchive(path: string): Promise<Archive> {
   const fail = (reason: string): never => {
     throw new AdminError(`Cannot import "${path}": ${reason}`);
@@ -29,7 +29,7 @@ export async function openArchive(path: string): Promise<Archive> {
   }
 }
 
-/** Reads a small entry. */
+/** Reads a small entry into memory. */
 export async function readText(entry: ZipFileEntry): Promise<string> {
   return Buffer.concat(await Array.fromAsync(entry.read())).toString("utf8");
 }

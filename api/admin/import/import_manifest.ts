@@ -1,4 +1,4 @@
-/** Reads the manifest of a bundle or an organization export, and compares it with the archive. */
+/** Parses the manifest of a bundle or an organization export and compares it with the archive's entries. */
 
 import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
@@ -8,7 +8,7 @@ import { Natural } from "../../../shared/schemas.ts";
 import { isUuid } from "../../../shared/uuid.ts";
 import { nameProblem } from "../../accounts/profile_fields.ts";
 
-/** The supported version of the manifest. */
+/** The only supported `schemaVersion` of a manifest. */
 const SCHEMA_VERSION = 1;
 
 const RowCounts = Type.Record(Type.String(), Natural);
@@ -18,17 +18,17 @@ const File = Type.Object({
   bytes: Type.Optional(Natural),
   sha256: Type.Optional(Type.String({ pattern: "^[0-9a-f]{64}$" })),
 });
-/** A project in either manifest; `projectProblem` has the rules of its id and name. */
+/** A project in a manifest. `projectProblem` validates its id and name. */
 const Contents = Type.Object({
   project: Type.Object({ id: Type.String(), name: Type.String() }),
   rowCounts: RowCounts,
   files: Type.Optional(Type.Record(Type.String(), File)),
 });
-/** What both manifests begin with. */
+/** Top-level fields of both kinds of manifest. */
 const HEAD = {
   schemaVersion: Type.Integer(),
   format: Type.Optional(Type.String()),
-  /** Set for an increment. */
+  /** Start of an incremental export; null or missing in a full export. */
   since: Type.Optional(Type.Union([Type.String(), Type.Null()])),
 };
 const BundleManifest = Type.Composite([Contents, Type.Object(HEAD)]);
@@ -37,7 +37,7 @@ const OrganizationManifest = Type.Object({
   projects: Type.Array(
     Type.Composite([
       Contents,
-      // One path segment. It is only compared, but `..` and `/` are refused anyway.
+      // One path segment. It is only compared with entry names, but `..` and `/` are rejected anyway.
       Type.Object({ directory: Type.String({ pattern: "^(?!\\.{1,2}$)[^/\\\\\\u0000-\\u001f]+$" }) }),
     ]),
   ),
@@ -46,7 +46,7 @@ const OrganizationManifest = Type.Object({
 export interface ImportFile {
   entryName: string;
   rows: number;
-  /** Uncompressed size according to the manifest; `null` if it has none. */
+  /** Uncompressed size according to the manifest; `null` if the manifest has no size. */
   bytes: number | null;
   sha256: string | null;
 }
@@ -59,7 +59,7 @@ export interface ImportProject {
 
 type ImportPlan = { ok: true; projects: ImportProject[] } | { ok: false; reason: string };
 
-/** Reads either manifest. `ok` is false if it is invalid, or if `entryNames` lacks an entry. */
+/** Parses a manifest. `ok` is false if the manifest is invalid or does not match `entryNames`. */
 export function planImport(manifestText: string, entryNames: ReadonlySet<string>): ImportPlan {
   const manifest = parseJson(manifestText);
   if (manifest === undefined) return invalid("manifest.json is not JSON");
@@ -87,7 +87,7 @@ export function planImport(manifestText: string, entryNames: ReadonlySet<string>
   );
 }
 
-/** A project in the manifest, and the directory of its entries. */
+/** A project in the manifest with the directory of its entries. */
 type Part = Static<typeof Contents> & { directory: string | null };
 
 function planProjects(parts: readonly Part[], entryNames: ReadonlySet<string>): ImportPlan {
@@ -106,7 +106,7 @@ function planProjects(parts: readonly Part[], entryNames: ReadonlySet<string>): 
       planned.add(file.entryName);
       files[dataset] = file;
     }
-    // The loop above has filled every dataset.
+    // The loop above has set a file for every dataset.
     projects.push({ id: id.toLowerCase(), name, files: files as ImportProject["files"] });
   }
   const stray = [...entryNames].find((name) => name.endsWith(".ndjson") && !planned.has(name));

@@ -27,9 +27,9 @@ import type { ImportFile, ImportProject } from "./import_manifest.ts";
 import { NO_OBJECT, rowCheck } from "./import_row.ts";
 import { type ZipFileEntry, ZipFileError } from "./zip_file.ts";
 
-/** Longest JSON of a row; a report of 500,000 characters is well below it. */
+/** Size limit of a row's JSON, far above a report of 500,000 characters. */
 const MAX_LINE_BYTES = 64 * 1024 * 1024;
-/** Parents first: children refer to them. */
+/** Parent datasets come first, because rows of the other datasets refer to parent rows. */
 const DATASET_ORDER: readonly ExportDatasetName[] = [
   "runs",
   "issues",
@@ -38,31 +38,31 @@ const DATASET_ORDER: readonly ExportDatasetName[] = [
 
 interface ImportSource {
   org: OrgRow;
-  /** Username of the owner of new projects; the member with the highest role if undefined. */
+  /** Username of the owner of new projects; by default, the member with the highest role. */
   owner: string | undefined;
   entries: ReadonlyMap<string, ZipFileEntry>;
-  /** Added to every time of the rows; 0 if undefined. */
+  /** Milliseconds added to every timestamp in the rows; 0 by default. */
   shiftMs?: number;
-  /** The project to fill, if not the one of the bundle. */
+  /** The project to import into; by default, the bundle's project. */
   target?: Pick<ImportProject, "id" | "name">;
   /** Called for each row that is read. */
   onRow: () => void;
 }
 
 export interface ImportedProject extends Pick<ProjectRow, "id" | "name" | "slug"> {
-  /** Rows of the bundle by dataset, including those that existed before. */
+  /** Number of rows in the bundle by dataset, including rows that already existed. */
   rowCounts: Record<string, number>;
   insertedRows: number;
 }
 
-/** Imports a project. Call inside its own transaction. Throws AdminError for what the operator can act on. */
+/** Imports a project. Call inside a separate transaction. Throws AdminError for a problem that the operator can fix. */
 export async function importProject(
   tx: Sql,
   project: ImportProject,
   source: ImportSource,
 ): Promise<ImportedProject> {
   const wanted = source.target ?? project;
-  // Another import of the project ends first, and this one finds its rows.
+  // Wait for concurrent imports of the project, because this import must find the rows that they insert.
   await lockTransaction(tx, { name: "project_import", id: wanted.id });
   const target = await findOrCreateProject(tx, wanted, source);
   const { id, name, slug } = target;
@@ -85,12 +85,12 @@ export async function importProject(
     orgId: source.org.id,
     details: { name, insertedRows },
   });
-  // In the order of the datasets, as files were planned.
+  // In the order of EXPORT_DATASET_NAMES, not DATASET_ORDER.
   const rowCounts = Object.entries(project.files).map(([dataset, { rows }]) => [dataset, rows]);
   return { id, name, slug, rowCounts: Object.fromEntries(rowCounts), insertedRows };
 }
 
-/** Returns the project with this id, which keeps its present name, or creates it. */
+/** Returns the project with this id, or creates it. An existing project keeps its name. */
 async function findOrCreateProject(
   tx: Sql,
   { id, name }: Pick<ImportProject, "id" | "name">,
@@ -111,13 +111,13 @@ async function findOrCreateProject(
 
 interface DatasetImport {
   name: ExportDatasetName;
-  /** In the bundle. */
+  /** The project in the bundle. */
   project: ImportProject;
   target: ProjectRow;
   source: ImportSource;
 }
 
-/** Stages the dataset's lines, inserts rows with new ids, and returns their number. */
+/** Stages the dataset's lines, inserts the rows whose ids are new, and returns the number of inserted rows. */
 async function importDataset(tx: Sql, options: DatasetImport): Promise<number> {
   const { name, project, target, source } = options;
   const file = project.files[name];
@@ -144,8 +144,8 @@ async function importDataset(tx: Sql, options: DatasetImport): Promise<number> {
 }
 
 /**
- * Stages the file's lines and compares the file with the manifest. Returns why the first invalid row would not survive a
- * round trip; `null` if all rows would.
+ * Stages the file's lines and compares the file with the manifest. Returns the problem with the first invalid row; `null` if
+ * all rows are valid.
  */
 async function stageLines(
   tx: Sql,
@@ -181,12 +181,12 @@ async function stageLines(
   return fault;
 }
 
-/** `Failing row contains (<project>, <id>, …)`: every tracker table starts with both columns. */
+/** Matches `Failing row contains (<project>, <id>, …)`. Both are the first columns of every tracker table. */
 const FAILING_ROW = /^Failing row contains \((?:[0-9a-f-]{36}|null), ([0-9a-f-]{36})/;
-/** `Key (project_id, issue_id)=(<project>, <value>) …` */
+/** Matches `Key (project_id, issue_id)=(<project>, <value>) …`. */
 const KEY = /^Key \(project_id, (\w+)\)=\([^,]*, (.*)\)/;
 
-/** Returns a reason that follows "Cannot import …:" and the name of the dataset. */
+/** Describes a rejected row, in words that follow "Cannot import …:" and the dataset's name. */
 function explainRejection(error: StatementError, dataset: ExportDataset): string {
   const [, keyColumn = "", key = ""] = KEY.exec(error.detail) ?? [];
   const row = FAILING_ROW.exec(error.detail)?.[1] ?? "without an id";
@@ -203,8 +203,8 @@ function explainRejection(error: StatementError, dataset: ExportDataset): string
       return `row ${row} has no ${jsonName(column, dataset)}`;
     }
     case "23514": {
-      // The refused table may be a partition, whose checks are named after the partitioned table, or a shard, whose
-      // checks end with its number.
+      // Check constraints of a partition are named after the partitioned table. Those of a shard end with the shard's
+      // number.
       const constraint = (error.constraint || (quotedNames(error).at(-1) ?? "")).replace(/_\d+$/, "");
       const column = constraint.slice(dataset.table.length + 1).replace(/_check$/, "");
       const isTime = dataset.columns.some((each) => each.column === column && each.type === "timestamp");
@@ -216,14 +216,14 @@ function explainRejection(error: StatementError, dataset: ExportDataset): string
     case "22003":
       return "a row has a number that is too large or too close to zero";
     default:
-      // Citus looks for the row's node before any constraint, and a row of another project has none.
+      // Citus rejects a null project id before it checks constraints. A row of another project has a null project id.
       if (error.message.startsWith("the partition column of table"))
         return "a row belongs to another project";
       return error.message;
   }
 }
 
-/** Returns the names quoted in an error message: Citus passes on nothing else of an error on a node. */
+/** Returns the quoted names in an error message. Of an error on a node, Citus forwards only the message. */
 function quotedNames({ message }: StatementError): string[] {
   return [...message.matchAll(/"([^"]+)"/g)].map(([, name = ""]) => name);
 }
@@ -235,16 +235,16 @@ function jsonName(column: string, dataset: ExportDataset): string {
 const LINE_FEED = 10;
 
 interface LineMeter {
-  /** Lines so far; at the end, text after the last line feed counts as a line. */
+  /** Number of lines read so far. At the end, text after the last line feed also counts as a line. */
   lines: number;
   bytes: number;
-  /** Hex; empty until the end. */
+  /** SHA-256 of the content in hexadecimal; empty until all content is read. */
   sha256: string;
 }
 
 /**
- * Yields the lines that each chunk completes, without their line feeds, and updates `meter`. A line that is not UTF-8 is
- * empty: neither is JSON. Keeps one line in memory: throws RangeError if it is longer than `maxLineBytes`.
+ * Yields the lines completed by each chunk, without line feeds, and updates `meter`. Yields an empty line for invalid UTF-8,
+ * because an empty line is not valid JSON either. Throws RangeError for a line longer than `maxLineBytes`.
  */
 export async function* readLines(
   content: AsyncGenerator<Uint8Array, void, void>,

@@ -1,26 +1,25 @@
 /**
- * Checks a line of a bundle against the columns of its dataset. Refuses values that would not survive a round trip, since
- * PostgreSQL would coerce them (the text `now`, a number for a string). Equivalent spellings of a UUID or an instant are
- * accepted.
+ * Checks a line of a bundle against the columns of its dataset. Rejects values that would not survive a round trip because
+ * PostgreSQL would coerce them (the text `now`, a number for a string). Accepts equivalent spellings of a UUID or an instant.
  */
 import { isStorable } from "../../../shared/characters.ts";
 import type { ExportColumn } from "../../../shared/exports/column.ts";
 import { isRecord } from "../../../shared/plain_values.ts";
 import { isUuid } from "../../../shared/uuid.ts";
 
-/** Without the year 0000, which PostgreSQL lacks, and with at most the stored number of digits. */
+/** An ISO 8601 time with at most milliseconds, the stored precision. PostgreSQL has no year 0000. */
 const INSTANT =
   /^((?!0000)\d{4}-\d\d-\d\d)T(?:[01]\d|2[0-3])(?::[0-5]\d){2}(?:\.\d{1,3})?(?:Z|[+-](?:0\d|1[0-4]):[0-5]\d)$/;
 const PLAIN_INTEGER = /^-?\d+$/;
-/** Escapes of NUL and of surrogates, which may be unpaired. */
+/** JSON escapes of NUL and of surrogates, which may be unpaired. */
 const SUSPICIOUS_ESCAPE = /\\u(?:0000|d[89a-f])/i;
 
-/** What is wrong with a line without a row. */
+/** The problem with a line that is not a row. */
 export const NO_OBJECT = "it is not a JSON object";
 
 /**
- * Creates the check of a dataset's lines. It returns what is wrong with the row on a line; `null` if nothing is. Missing values
- * and unknown words are left to the constraints of the table.
+ * Returns a function that checks a dataset's lines. The function returns the problem with a line; `null` if the line is valid.
+ * The table's constraints check for missing values and unknown words.
  */
 export function rowCheck(columns: readonly ExportColumn[]): (line: string) => string | null {
   const names = new Set(columns.map(({ name }) => name));
@@ -42,11 +41,11 @@ export function rowCheck(columns: readonly ExportColumn[]): (line: string) => st
   };
 }
 
-/** Findings on the whole line, so that most values need no check of their own. */
+/** Results of checks on the whole line, which make checks of most single values unnecessary. */
 interface LineFindings {
-  /** The line, if it has an integer that JavaScript may read differently, such as 5.0 or one above 2^53; else null. */
+  /** The line if it has an integer that `JSON.parse` may change, such as 5.0 or one above 2^53; otherwise null. */
   literals: string | null;
-  /** Whether a text may be unstorable. */
+  /** Whether a string may contain characters that PostgreSQL cannot store. */
   isSuspicious: boolean;
 }
 
@@ -102,14 +101,14 @@ function describe({ type, bits, nullable }: ExportColumn): string {
   return nullable ? `${descriptions[type]}, or null` : descriptions[type];
 }
 
-/** Rejects dates such as February 31, which Date moves to another day. */
+/** Tests for a valid instant. Rejects dates such as February 31, which `Date` would change to another day. */
 function isInstant(text: string): boolean {
   const [, day = ""] = INSTANT.exec(text) ?? [];
   const date = new Date(`${day}T00:00:00.000Z`);
   return !Number.isNaN(date.getTime()) && date.toISOString().startsWith(day);
 }
 
-/** Tests whether a line has an integer other than up to 15 digits, with one search per line instead of one per column. */
+/** Returns a test for lines with an integer of more than 15 digits or in another notation. One regex covers all columns. */
 function oddIntegers(columns: readonly ExportColumn[]): (line: string) => boolean {
   const names = columns.filter(({ type }) => type === "integer").map(({ name }) => name);
   if (names.length === 0) return () => false;
@@ -118,7 +117,7 @@ function oddIntegers(columns: readonly ExportColumn[]): (line: string) => boolea
 }
 
 function isInteger({ name, bits = 32 }: ExportColumn, value: number, literals: string | null): boolean {
-  // The last of several duplicate names counts, as in PostgreSQL. No dataset has both integers and JSON columns.
+  // The last of duplicate names counts, as in PostgreSQL. No dataset has both integer and JSON columns.
   const literal = literals?.matchAll(new RegExp(`"${name}"\\s*:\\s*(-?\\d[^\\s,}]*)`, "g"));
   const text = literal ? [...literal].at(-1)?.[1] : undefined;
   // The operator | converts to a 32-bit integer.
@@ -126,7 +125,7 @@ function isInteger({ name, bits = 32 }: ExportColumn, value: number, literals: s
   return PLAIN_INTEGER.test(text) && BigInt.asIntN(bits, BigInt(text)) === BigInt(text);
 }
 
-/** Without recursion, because a bundle's JSON may be arbitrarily deep. */
+/** Tests whether PostgreSQL can store all strings in a value. Does not recurse, because JSON may be arbitrarily deep. */
 function hasStorableTexts(value: unknown): boolean {
   const rest: unknown[] = [value];
   while (rest.length > 0) {

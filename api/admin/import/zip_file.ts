@@ -3,29 +3,29 @@ import { openAsBlob } from "node:fs";
 import { stat } from "node:fs/promises";
 import { BlobReader, type FileEntry, ZipReader } from "@zip.js/zip.js";
 
-/** Highest compression ratio. Deflate reaches 1,032 to 1; rows reach 10 or 20. */
+/** Maximum compression ratio. Deflate can reach 1,032 to 1. Exported rows reach 10 or 20 to 1. */
 const MAX_RATIO = 200;
-/** Up to this size, any ratio is harmless. */
+/** Content up to this size may have any compression ratio. */
 const HARMLESS_BYTES = 64 * 1024 * 1024;
 
-/** The file is not a ZIP, or must not be read further. The message says why. */
+/** The file is not a valid ZIP archive or is unsafe to read. The message states the reason. */
 export class ZipFileError extends Error {
   override readonly name = "ZipFileError";
 }
 
 export interface ZipFileEntry {
   name: string;
-  /** Size of the content according to the archive's directory; `read` checks it. */
+  /** Uncompressed size according to the archive's directory. `read` checks it. */
   bytes: number;
-  /** Reads the content and checks its CRC-32. Throws ZipFileError if it does not match the directory. */
+  /** Reads the content. Throws ZipFileError if its size or CRC-32 does not match the archive's directory. */
   read: () => AsyncGenerator<Uint8Array, void, void>;
 }
 
-/** Opens the archive and returns its files by name. Names are only compared, never opened. */
+/** Opens the archive and returns its files by name. The names are never used as paths. */
 export async function openZipFile(path: string): Promise<ReadonlyMap<string, ZipFileEntry>> {
   const reader = new ZipReader(new BlobReader(await openFile(path)), {
     useWebWorkers: false,
-    // Refuses duplicate names, `..` in names, data between entries, and headers that disagree.
+    // Rejects duplicate names, `..` in names, data between entries, and inconsistent headers.
     strictness: "strict",
     checkCrc32: true,
     checkOverlappingEntry: true,
@@ -47,7 +47,7 @@ async function openFile(path: string): Promise<Blob> {
   const found = await stat(path).catch(() => null);
   if (!found) throw new ZipFileError("no such file");
   if (!found.isFile()) throw new ZipFileError("not a regular file");
-  // A file-backed Blob is read on demand, whatever its size.
+  // A file-backed Blob of any size is read on demand.
   return openAsBlob(path);
 }
 
@@ -59,7 +59,7 @@ async function* readEntry(entry: FileEntry): AsyncGenerator<Uint8Array, void, vo
   }
   const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
   const written = entry.getData(writable);
-  // The failure is thrown below, after the content before it.
+  // The error is thrown below, after the readable content has been yielded.
   written.catch(() => {});
   let bytes = 0;
   try {
@@ -75,7 +75,7 @@ async function* readEntry(entry: FileEntry): AsyncGenerator<Uint8Array, void, vo
   if (bytes < uncompressedSize) throw new ZipFileError(`entry "${filename}" is smaller than declared`);
 }
 
-/** Throws a ZipFileError with the message of zip.js. */
+/** Rethrows an error of zip.js as a ZipFileError. */
 function fail(error: unknown, filename?: string): never {
   if (error instanceof ZipFileError) throw error;
   const reason = error instanceof Error ? error.message : String(error);
