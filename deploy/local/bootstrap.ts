@@ -1,13 +1,13 @@
-/** The start of every command that runs until it is asked to stop: stop requests, progress, readable errors. */
+/** Runs a long-lived command: handles signals, shows progress and formats errors. */
 import { fileURLToPath } from "node:url";
 import { parentOf } from "./machine.ts";
 
-/** One Ctrl-C can arrive twice: from the terminal, and passed on by `bun run`. */
+/** Signals within this time count as one: `bun run` forwards the SIGINT that the terminal also sends for Ctrl-C. */
 const SAME_KEYPRESS_MS = 1000;
 const LAUNCHER_POLL_MS = 500;
 
 export interface Command {
-  /** Aborted by SIGINT, SIGTERM or SIGHUP, and when the launching process has ended. */
+  /** Aborted by SIGINT, SIGTERM or SIGHUP, or when the launching process has exited. */
   stop: AbortSignal;
   /** Aborted by the second signal. */
   force: AbortSignal;
@@ -17,13 +17,11 @@ export interface Command {
   args: readonly string[];
   stdout: NodeJS.WriteStream;
   stderr: NodeJS.WriteStream;
-  /** Runs a step and shows it on stderr; `note` shows what it is doing. */
+  /** Runs a step and shows its title on stderr. `note` shows the progress of the step. */
   step<T>(title: string, work: (note: (text: string) => void) => Promise<T>): Promise<T>;
 }
 
-/**
- * Runs `run` and returns the exit code: 0 also when asked to stop. Only an entry point calls it, with its own process.
- */
+/** Runs a command and returns its exit code, or 0 if it was asked to stop. Call it only from an entry point. */
 export async function bootstrap(
   self: NodeJS.Process,
   run: (command: Command) => Promise<number>,
@@ -49,19 +47,19 @@ export async function bootstrap(
     return await run({ ...signals, root, env, args: self.argv.slice(2), stdout, stderr, step });
   } catch (error) {
     if (stop.signal.aborted) return 0;
-    // Errors that a user can fix begin with "Cannot"; others are bugs.
+    // Errors that a user can fix begin with "Cannot". All other errors are bugs.
     const { message, stack } = error instanceof Error ? error : new Error(String(error));
     stderr.write(`${message.startsWith("Cannot ") ? message : stack}\n`);
     return 1;
   }
 }
 
-/** Formats the time since `startedAt`: `0.4 s`. */
+/** Formats the time since `startedAt`, such as `0.4 s`. */
 export function elapsed(startedAt: number): string {
   return `${((performance.now() - startedAt) / 1000).toFixed(1)} s`;
 }
 
-/** Shows steps on stderr: on a terminal one line each, overwritten while the step runs; elsewhere one line per event. */
+/** Returns a function that shows steps on stderr. A terminal shows one line per step; other outputs get a line per event. */
 function openSteps(stderr: NodeJS.WriteStream): Command["step"] {
   const show = (text: string) =>
     stderr.write(stderr.isTTY ? `\r\u001b[2K${text.slice(0, stderr.columns - 1)}` : `${text}\n`);
@@ -78,7 +76,7 @@ function openSteps(stderr: NodeJS.WriteStream): Command["step"] {
   };
 }
 
-/** Calls `onGone` when `bun run` or the `npx` above it has exited: `npx` does not pass on a SIGTERM. */
+/** Calls `onGone` when the parent `bun run` or its parent `npx` has exited, because `npx` does not forward SIGTERM. */
 function watchLaunchers(env: NodeJS.ProcessEnv, onGone: () => void): void {
   if (!env["npm_lifecycle_event"]) return;
   const byNpm = /np[mx]-cli\.[cm]?js$/.test(env["npm_execpath"] ?? "");

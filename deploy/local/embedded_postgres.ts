@@ -1,6 +1,6 @@
 /**
- * The embedded PostgreSQL: a cluster, its server on a free local port, and random passwords. One role owns and migrates the
- * schema, the service runs as the other.
+ * Runs the embedded PostgreSQL: a cluster with its server on a free local port, and roles with random passwords. One role owns
+ * and migrates the schema. The service connects as the other role.
  */
 import { randomBytes } from "node:crypto";
 import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
@@ -15,34 +15,34 @@ const HOST = "127.0.0.1";
 const DATABASE = "ulr";
 /** The cluster's superuser. It has no password, so it cannot connect. */
 export const SUPERUSER = "postgres";
-/** Owns the database and everything in it; only migrations use it. */
+/** The role that owns the database and all its objects. Only migrations use this role. */
 export const OWNER_ROLE = "ulr_owner";
-/** Reads and writes rows; `sql/runtime_role.sql` grants it what it needs after every migration. */
+/** The role that reads and writes rows. `sql/runtime_role.sql` grants its privileges after every migration. */
 export const RUNTIME_ROLE = "ulr_app";
 
 type ClusterRole = typeof SUPERUSER | typeof OWNER_ROLE | typeof RUNTIME_ROLE;
 
-/** Each role's URL with its password, for the next start and for a user's `psql`; mode 0600. */
+/** Files with each role's URL and password, for the next start and for a user's `psql`. Their mode is 0600. */
 const URL_FILES: Readonly<Record<ClusterRole, string>> = {
   [RUNTIME_ROLE]: "database-url.txt",
   [OWNER_ROLE]: "database-owner-url.txt",
   [SUPERUSER]: "database-superuser-url.txt",
 };
-/** The same for every caller: English messages, UTC, and no PG* variables. */
+/** Environment of PostgreSQL's programs, the same for every caller: English messages, UTC, and no PG* variables. */
 const POSTGRES_ENV = { PATH: "/usr/bin:/bin", LC_ALL: "C", TZ: "UTC" };
-/** Over TCP on this machine only, and with the password only. */
+/** Allows only TCP connections from this machine that authenticate with a password. */
 const HOST_BASED_AUTHENTICATION = "host all all 127.0.0.1/32 scram-sha-256\n";
 const SIZE_SETTINGS = { max_connections: "200", shared_buffers: "256MB", max_wal_size: "2GB" };
 const SETTINGS = {
   listen_addresses: HOST,
-  // No Unix socket: it would need a folder, and clients use TCP.
+  // Clients use TCP, and a Unix socket would need a folder.
   unix_socket_directories: "",
   timezone: "UTC",
   log_timezone: "UTC",
 };
 /** Crash recovery may read gigabytes before the server is ready. */
 const READY_TIMEOUT_MS = 300_000;
-/** Another program may take the port in between, and a server of a killed start needs a moment to begin or to end. */
+/** Retries a start: another program may take the port, and the server of a killed start may still be starting or stopping. */
 const ATTEMPTS = 10;
 const RETRYABLE =
   /could not bind|Address already in use|pre-existing shared memory|lock file .* already exists/;
@@ -50,21 +50,21 @@ const SHUTDOWN_MS = 20_000;
 
 interface EmbeddedPostgresOptions {
   supervisor: Supervisor;
-  /** Holds `postgres/` (the files), the roles' URLs and `logs/postgres.log`. */
+  /** Directory for `postgres/` (the cluster's files), the roles' URLs and `logs/postgres.log`. */
   dataDirectory: string;
-  /** The port where the API will listen. */
+  /** The API's port, which PostgreSQL must not use. */
   reservedPort?: number;
-  /** Settings of the server, in addition to ours. With `fsync` off, a power cut can damage the files from the start. */
+  /** Additional settings of the server. With `fsync` off, a power failure can corrupt even a new cluster. */
   settings?: Readonly<Record<string, string>>;
-  /** Whether a superuser can connect too, as some tests must. */
+  /** Whether the superuser can connect, which some tests require. */
   hasSuperuser?: boolean;
-  /** The folder of PostgreSQL's programs; the npm package's if omitted. */
+  /** The folder of PostgreSQL's programs; the npm package's folder by default. */
   binDirectory?: string | undefined;
 }
 
-/** The server, a child of the supervisor; disposing it stops it earlier. */
+/** The server process. Disposing it stops the server before the supervisor would. */
 export interface EmbeddedPostgres extends Child {
-  /** By role; empty for a role that cannot connect. */
+  /** Connection URLs by role; empty for a role that cannot connect. */
   urls: Readonly<Record<ClusterRole, string>>;
   majorVersion: number;
 }
@@ -74,9 +74,9 @@ type Program = "initdb" | "pg_ctl" | "postgres";
 /** A cluster and the programs to run on it. */
 interface Cluster extends PostgresPrograms {
   supervisor: Supervisor;
-  /** With links resolved. */
+  /** The data directory, with symbolic links resolved. */
   path: string;
-  /** Undefined for the current account. */
+  /** The account that runs the programs; undefined for the current account. */
   runAs: RunAs | undefined;
 }
 
@@ -85,16 +85,16 @@ export function databaseUrlPath(dataDirectory: string, role: ClusterRole = RUNTI
 }
 
 /**
- * Starts PostgreSQL on the files in `dataDirectory`, which it creates the first time, and waits until it accepts
- * connections. A server that is still running there is stopped first, so the caller must have made sure that no other
- * process uses the directory.
+ * Starts PostgreSQL on the cluster in `dataDirectory` and waits until the server accepts connections. Creates the cluster if it
+ * does not exist. Stops a server that is still running on the cluster, so the caller must ensure that no other process uses
+ * `dataDirectory`.
  */
 export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): Promise<EmbeddedPostgres> {
   const { supervisor, dataDirectory, reservedPort, settings, hasSuperuser, binDirectory } = options;
   mkdirSync(dataDirectory, { recursive: true });
   const location = join(dataDirectory, "postgres");
   const roles: ClusterRole[] = [RUNTIME_ROLE, OWNER_ROLE, ...(hasSuperuser ? ([SUPERUSER] as const) : [])];
-  // A leftover file has the password of another cluster.
+  // A leftover URL file has the password of a deleted cluster.
   if (!existsSync(location)) rmSync(databaseUrlPath(dataDirectory), { force: true });
   const kept = roles.map((role) => URL.parse(readText(databaseUrlPath(dataDirectory, role))?.trim() ?? ""));
   const isDurable = settings?.["fsync"] !== "off";
@@ -121,7 +121,7 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
   return { ...server, urls, majorVersion: cluster.majorVersion };
 }
 
-/** Opens the cluster at `location`, a folder or a link to one, or creates it there with one database. */
+/** Opens the cluster at `location`, a folder or a link to a folder. Creates the cluster if it does not exist. */
 export async function openCluster(
   supervisor: Supervisor,
   location: string,
@@ -143,7 +143,7 @@ function spawnProgram(
   return supervisor.spawn({ name: "PostgreSQL", command, ...options, cwd: "/", env: POSTGRES_ENV, runAs });
 }
 
-/** Runs a program to its end and returns its last lines. Throws with them if it fails. */
+/** Runs a program until it exits and returns its last output lines. Throws an error with these lines if the program fails. */
 async function runProgram(
   cluster: Cluster,
   program: Program,
@@ -156,7 +156,7 @@ async function runProgram(
   throw new Error(`Cannot set up PostgreSQL: ${lastLines.join("\n") || describeExit(exit)}`);
 }
 
-/** Runs statements as the superuser of a cluster whose server is stopped. Throws if one fails, after running the others. */
+/** Runs statements as the superuser of a stopped cluster, in single-user mode. Runs all statements, then throws if any failed. */
 async function runSingleUser(cluster: Cluster, statements: readonly string[]): Promise<void> {
   const args = ["--single", "-D", cluster.path, "postgres"];
   const lines = await runProgram(cluster, "postgres", args, `${statements.join("\n")}\n`);
@@ -165,9 +165,9 @@ async function runSingleUser(cluster: Cluster, statements: readonly string[]): P
   if (errors.length > 0) throw new Error(`Cannot set up PostgreSQL: ${errors.join("\n")}`);
 }
 
-/** Creates a cluster with one database, and roles that cannot connect yet, in an empty folder. */
+/** Creates a cluster in an empty folder, with one database and with roles that cannot connect yet. */
 async function createCluster(cluster: Cluster, isDurable: boolean): Promise<void> {
-  // Strings compare the same on every machine: by code point, with Unicode's upper and lower case.
+  // String comparison is the same on every machine: by code point, with Unicode case mapping.
   const locale =
     cluster.majorVersion < 17
       ? ["--locale=C.UTF-8"]
@@ -178,7 +178,7 @@ async function createCluster(cluster: Cluster, isDurable: boolean): Promise<void
     `create database ${DATABASE}`,
     `create role ${OWNER_ROLE} login`,
     `create role ${RUNTIME_ROLE} login`,
-    // Watermarks depend on other sessions, and a waiting migration names the session that blocks it.
+    // Watermarks depend on other sessions, and a waiting migration reports the session that blocks it.
     `grant pg_read_all_stats to ${RUNTIME_ROLE}, ${OWNER_ROLE}`,
     `alter database ${DATABASE} owner to ${OWNER_ROLE}`,
   ]);
@@ -190,35 +190,32 @@ function readPidFile(directory: string): string {
 }
 
 /**
- * Returns the pid of the server on `directory`; null if none runs. The file is not enough: a killed server leaves it,
- * and its pid may then belong to a zombie or another program.
+ * Returns the pid of the server running on `directory`; null if there is none. Also checks the process, because a killed server
+ * leaves its pid file, and the pid may then belong to a zombie or another program.
  */
 export function findPostmaster(directory: string): number | null {
   const pid = Number.parseInt(readPidFile(directory), 10);
   return commandLineOf(pid)?.includes(directory) ? pid : null;
 }
 
-/** Prepares the cluster for a start or for single-user mode: stops a server that a killed start has left. */
+/** Prepares the cluster for a start or for single-user mode. Stops the server of a killed start. */
 async function clearLeftovers(cluster: Cluster): Promise<void> {
   const { path } = cluster;
-  // The next start recovers what was committed.
+  // After an immediate shutdown, the next start recovers all committed transactions.
   const args = ["stop", "-D", path, "--mode=immediate", `--timeout=${SHUTDOWN_MS / 1000}`];
   if (findPostmaster(path) !== null) {
     await runProgram(cluster, "pg_ctl", args).catch((error: unknown) => {
-      // It fails too if the server has just ended by itself, as after a start that was killed while it stopped.
+      // pg_ctl also fails if the server has just exited by itself, as after a start that was killed while stopping.
       if (findPostmaster(path) !== null) throw error;
     });
   }
-  // PostgreSQL takes every live pid for a running server, even a zombie's, so the file gets one that no process has. The
-  // rest of it shows whether backends of that server still run.
+  // PostgreSQL takes any live pid in this file for a running server, even a zombie's, so write a pid that no process has.
+  // Keep the other lines, which show PostgreSQL whether backends of that server are still running.
   const text = readPidFile(path);
   if (text) writeFileSync(join(path, "postmaster.pid"), text.replace(/^-?\d+/, String(2 ** 31 - 1)));
 }
 
-/**
- * Starts the server, waits until it accepts connections, or as a standby would, and returns it with its port. The supervisor
- * stops it.
- */
+/** Starts the server, waits until it is ready, as a primary or a standby, and returns the server and its port. */
 export async function startServer(
   cluster: Cluster,
   logPath: string,
@@ -232,7 +229,7 @@ export async function startServer(
     const server = await spawnProgram(cluster, "postgres", {
       args: ["-D", cluster.path, ...Object.entries(all).flatMap((pair) => ["-c", pair.join("=")])],
       output: { logPath },
-      // PostgreSQL's "fast" and "immediate" shutdown.
+      // The signals for PostgreSQL's "fast" and "immediate" shutdown.
       stopSignals: ["SIGINT", "SIGQUIT"],
       graceMs: SHUTDOWN_MS,
     });
@@ -245,7 +242,7 @@ export async function startServer(
     if (isReady() && !server.hasExited()) return { server, port };
     await server.stop();
     const log = readFileSync(logPath);
-    // A large log begins again.
+    // A shorter log is a new file, because a large log is rotated.
     const lines = log
       .subarray(log.length < before ? 0 : before)
       .toString()

@@ -1,11 +1,11 @@
-/** What a start needs to know about the machine: its files, its free ports, and its running processes. */
+/** Reads files, finds free ports and inspects processes of this machine. */
 import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { describeListenError } from "../../shared/process/listen_error.ts";
 
 /**
- * Below the ports that Linux, macOS and Windows give to outgoing connections (from 32,768): a server that restarts on
- * its port never finds it taken by one of them.
+ * Below the ephemeral ports of Linux, macOS and Windows (from 32,768), so no outgoing connection takes a server's port while
+ * the server restarts.
  */
 const FIRST_PORT = 20_000;
 const PORT_COUNT = 10_000;
@@ -20,7 +20,7 @@ export function readText(path: string): string | null {
   }
 }
 
-/** Returns why a server cannot listen on the port; null if it can. */
+/** Returns the reason why a server cannot listen on the port; null if it can. */
 export function findListenProblem(host: string, port: number): string | null {
   try {
     Bun.listen({ hostname: host, port, exclusive: true, socket: { data() {} } }).stop(true);
@@ -30,7 +30,7 @@ export function findListenProblem(host: string, port: number): string | null {
   }
 }
 
-/** Returns a free port of `host`: `preferred` if it is free, else any but `reserved`, where another process will listen. */
+/** Returns a free port of `host`: `preferred` if it is free, otherwise a random port. Never returns `reserved`. */
 export function chooseFreePort(host: string, preferred?: number, reserved?: number): number {
   const random = Array.from({ length: TRIES }, () => FIRST_PORT + Math.floor(Math.random() * PORT_COUNT));
   const candidates = preferred ? [preferred, ...random] : random;
@@ -39,20 +39,20 @@ export function chooseFreePort(host: string, preferred?: number, reserved?: numb
   return port;
 }
 
-/** Asks `ps`, where there is no /proc. */
+/** Returns a column of `ps` for a process, for systems without /proc. */
 function askPs(pid: number, column: string): string | null {
   const { status, stdout } = spawnSync("ps", ["-o", `${column}=`, "-p", String(pid)], { encoding: "utf8" });
   return status === 0 ? stdout.trim() || null : null;
 }
 
-/** Returns the parent of process `pid`; null if there is no such process. */
+/** Returns the parent's pid of process `pid`; null if the process does not exist. */
 export function parentOf(pid: number): number | null {
   if (process.platform !== "linux") return Number(askPs(pid, "ppid")) || null;
   const [, parent] = /^PPid:\s*(\d+)/m.exec(readText(`/proc/${pid}/status`) ?? "") ?? [];
   return parent === undefined ? null : Number(parent);
 }
 
-/** Returns the command line of process `pid`; null if there is no such process, or only a zombie. */
+/** Returns the command line of process `pid`; null if the process does not exist or is a zombie. */
 export function commandLineOf(pid: number): string | null {
   if (process.platform !== "linux") return askPs(pid, "command");
   return readText(`/proc/${pid}/cmdline`)?.replaceAll("\0", " ").trim() || null;

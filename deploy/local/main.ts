@@ -1,4 +1,4 @@
-/** Entry point of `bun run start`; `prestart` of package.json has installed the packages. */
+/** Entry point of `bun run start`. The script `prestart` in package.json has already installed the packages. */
 import { requireNoArguments } from "../../shared/process/arguments.ts";
 import { bootstrap } from "./bootstrap.ts";
 import { runStack } from "./start.ts";

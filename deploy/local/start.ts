@@ -1,4 +1,4 @@
-/** `bun run start`: database, migrations, demo data, processes, then waits. */
+/** `bun run start`: starts PostgreSQL, migrates, loads demo data, starts the processes, and waits until it is asked to stop. */
 import { Database as LockFile } from "bun:sqlite";
 import { existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join, relative, resolve } from "node:path";
@@ -12,25 +12,25 @@ import { databaseUrlPath, OWNER_ROLE, RUNTIME_ROLE, startEmbeddedPostgres } from
 import { chooseFreePort, findListenProblem, readText } from "./machine.ts";
 import { type Child, describeExit, openSupervisor, type Supervisor } from "./supervisor.ts";
 
-/** The folders of the processes, which have a `main.ts`. Their places decide their METRICS_PORT. */
+/** The folders of the processes, each with a `main.ts`. The index of each folder is added to METRICS_PORT. */
 const SERVICE_PROCESSES = ["api", "jobs", "catalog-sync"] as const;
-/** The API of a killed start closes its port when its stdin ends, or at the latest when its requests are cut off. */
+/** Maximum wait for the API of a killed start to close its port, including the time until its requests are cut off. */
 const ABANDONED_PORT_MS = 30_000;
 const READY_TIMEOUT_MS = 30_000;
 const PROBE_MS = 1000;
 const CREDENTIALS = "demo-credentials.txt";
-/** The start of the addresses in the credentials, which may have been written for another port. */
+/** Matches the origin of URLs in the credentials, which may have been written for another port. */
 const ORIGIN_OF_API = /https?:\/\/[^/\s']+(?=\/api\/v1)/g;
 /** Placeholder for the URL of the embedded database; nothing connects to it. */
 const EMBEDDED = "postgres://embedded";
 
 interface Stack extends Command {
-  /** DATA_DIR is absolute. */
+  /** The configuration, with DATA_DIR as an absolute path. */
   settings: Config;
   supervisor: Supervisor;
 }
 
-/** Reads the settings, or returns a line for each problem. Port 0 becomes a free one. */
+/** Reads the settings, or returns a line for each problem. Replaces port 0 by a free port. */
 export function readStackSettings(root: string, env: NodeJS.ProcessEnv): ConfigResult {
   const isEmbedded = !env["DATABASE_URL"]?.trim() && !env["DATABASE_URL_FILE"]?.trim();
   const given = isEmbedded ? { ...env, DATABASE_URL: EMBEDDED } : env;
@@ -46,7 +46,7 @@ export function readStackSettings(root: string, env: NodeJS.ProcessEnv): ConfigR
   return { ok: true, config: { ...config, dataDir: resolve(root, config.dataDir) } };
 }
 
-/** Throws if the port is in use; waits if the API of a killed start is about to close it. */
+/** Throws if the API's port is in use. After a killed start, first waits until the old API closes the port. */
 async function requireFreePort({ settings, step }: Stack, wasAbandoned: boolean): Promise<void> {
   const findProblem = () => findListenProblem(settings.host, settings.port);
   if (wasAbandoned && findProblem() !== null) {
@@ -58,7 +58,7 @@ async function requireFreePort({ settings, step }: Stack, wasAbandoned: boolean)
   if (problem) throw new Error(`${problem}. Set HOST or PORT to listen elsewhere.`);
 }
 
-/** Migrates the database as its owner, and fills an empty one with a first model catalog and demo data. */
+/** Migrates the database as its owner, and loads the model catalog and demo data into an empty database. */
 async function prepareDatabase(stack: Stack, env: NodeJS.ProcessEnv): Promise<void> {
   const { supervisor, root, step, settings } = stack;
   const admin = "api/admin/main.ts";
@@ -75,7 +75,7 @@ async function prepareDatabase(stack: Stack, env: NodeJS.ProcessEnv): Promise<vo
     throw new Error(`Cannot ${purpose}: ${child.lastLines.slice(-3).join("\n") || describeExit(exit)}`);
   };
   await step("Applying migrations", (note) => run(note, "apply the migrations", [admin, "migrate"]));
-  // Neither waits for the other, and a machine has two processors.
+  // The two do not depend on each other, and most machines have at least two processors.
   await step("Loading the model catalog and demo data", (note) =>
     Promise.all([
       run(note, "load the model catalog", ["catalog-sync/main.ts", "--if-empty"]),
@@ -84,7 +84,7 @@ async function prepareDatabase(stack: Stack, env: NodeJS.ProcessEnv): Promise<vo
   );
 }
 
-/** True when the API responds. Nothing can connect to 0.0.0.0 or ::, so loopback takes their place. */
+/** Returns whether the API is ready. Clients cannot connect to 0.0.0.0 or ::, so uses the loopback address instead. */
 async function isReady({ host, port }: Config): Promise<boolean> {
   const reachable = host === "0.0.0.0" ? "127.0.0.1" : host === "::" ? "::1" : host;
   const url = `http://${reachable.includes(":") ? `[${reachable}]` : reachable}:${port}/health/ready`;
@@ -93,13 +93,13 @@ async function isReady({ host, port }: Config): Promise<boolean> {
   return response?.status === 200;
 }
 
-/** On a terminal, logs go to files; a pipe gets them, as `docker logs` and systemd expect. */
+/** Starts the processes. If stdout is a terminal, logs go to files. Otherwise, logs go to stdout, as in `docker logs`. */
 function launchAll({ settings, supervisor, root, stdout }: Stack, env: NodeJS.ProcessEnv): Promise<Child[]> {
   const { dataDir, metricsPort } = settings;
   const launches = SERVICE_PROCESSES.map((name, index) =>
     supervisor.spawn({
       ...{ name, command: process.execPath, args: [`${name}/main.ts`], cwd: root },
-      // Port 0 stays 0: each process takes a free one.
+      // With port 0, each process chooses a free port.
       env: metricsPort ? { ...env, METRICS_PORT: String(metricsPort + index) } : env,
       output: stdout.isTTY ? { logPath: join(dataDir, "logs", `${name}.log`) } : "inherit",
     }),
@@ -123,7 +123,7 @@ function announce({ settings, root, stdout }: Stack): void {
   stdout.write(renderBanner(elapsed(0), facts, credentials));
 }
 
-/** Returns the ready message: a row for each fact that has a value, then the text of the demo's credentials. */
+/** Returns the ready message: a row for each fact that is not null, then the demo's credentials. */
 export function renderBanner(
   took: string,
   facts: Readonly<Record<string, string | null>>,
@@ -135,18 +135,18 @@ export function renderBanner(
   return [`Ready in ${took}`, table, ...demo, "Ctrl-C stops everything", ""].join("\n\n");
 }
 
-/** Waits until something exits, and throws: PostgreSQL is named if it has exited, because then processes exit too. */
+/** Waits until a child exits, then throws. Names PostgreSQL if it has exited, because its exit stops the other processes. */
 async function failWhenOneEnds(services: readonly Child[], server: Child | null): Promise<never> {
   const children = server ? [server, ...services] : services;
   const first = await Promise.race(children.map((child) => child.exited.then(() => child)));
-  // Processes may notice first.
+  // If PostgreSQL fails, another process may exit first.
   const isServerGone = server !== null && (await settlesWithin(server.exited, 1000));
   const { name, exited, logPath } = isServerGone ? server : first;
   const hint = logPath === null ? "" : `; ${logPath} says why`;
   throw new Error(`Cannot go on: ${name} ended unexpectedly (${describeExit(await exited)})${hint}`);
 }
 
-/** Starts everything, then waits; throws if something exits unexpectedly. */
+/** Starts everything, then waits. Throws if a child exits unexpectedly. */
 async function bringUp(stack: Stack, wasAbandoned: boolean): Promise<void> {
   await requireFreePort(stack, wasAbandoned);
   claimDataDirectory(stack.settings);
@@ -156,13 +156,13 @@ async function bringUp(stack: Stack, wasAbandoned: boolean): Promise<void> {
   const server = settings.databaseUrl === EMBEDDED ? await step("Starting PostgreSQL", start) : null;
   const ours = {
     ...env,
-    // The URL itself is passed on, and a process accepts only one of the two.
+    // The processes get DATABASE_URL itself, and they reject a configuration with both variables.
     DATABASE_URL_FILE: "",
     DATA_DIR: settings.dataDir,
     PORT: String(settings.port),
     [STOP_ON_STDIN_END]: "true",
   };
-  // The only role of a DATABASE_URL also migrates.
+  // If the user sets DATABASE_URL, its role also runs the migrations.
   const { [OWNER_ROLE]: ownerUrl, [RUNTIME_ROLE]: url } = server?.urls ?? {};
   await prepareDatabase(stack, { ...ours, DATABASE_URL: ownerUrl ?? settings.databaseUrl });
   const services = await launchAll(stack, { ...ours, DATABASE_URL: url ?? settings.databaseUrl });
@@ -176,10 +176,10 @@ async function bringUp(stack: Stack, wasAbandoned: boolean): Promise<void> {
   await ended;
 }
 
-/** A data directory has the exports and the demo's credentials of one database. Throws if it has those of another. */
+/** Binds the data directory to one database. Throws if it has exports and credentials of another database. */
 function claimDataDirectory({ dataDir, databaseUrl }: Config): void {
   const path = join(dataDir, "database");
-  // Without credentials and parameters.
+  // The URL without credentials and parameters.
   const name = databaseUrl.replaceAll(/^[^/]*\/\/([^@/]*@)?|\?.*$/g, "");
   const known = readText(path)?.trim() ?? (existsSync(databaseUrlPath(dataDir)) ? "embedded" : name);
   if (known !== name) {
@@ -191,14 +191,14 @@ function claimDataDirectory({ dataDir, databaseUrl }: Config): void {
 }
 
 /**
- * Creates and locks the data directory until disposed; `wasAbandoned` is true if the last start there was killed. Throws
- * if another start holds the lock.
+ * Creates the data directory and locks it until disposed. `wasAbandoned` is true if the last start with the directory was killed.
+ * Throws if another start holds the lock.
  */
 function lockDataDirectory(dataDirectory: string): Disposable & { wasAbandoned: boolean } {
   const pidPath = join(dataDirectory, "start.pid");
   try {
     mkdirSync(dataDirectory, { recursive: true });
-    // Until this process ends, even by a crash: the kernel releases SQLite's locks.
+    // The kernel releases SQLite's lock when this process exits, even after a crash.
     const lock = new LockFile(join(dataDirectory, "start.lock"));
     lock.run("begin exclusive");
     const wasAbandoned = readText(pidPath) !== null;
@@ -221,9 +221,7 @@ function lockDataDirectory(dataDirectory: string): Disposable & { wasAbandoned: 
   }
 }
 
-/**
- * Runs the service until it is asked to stop or something exits unexpectedly; then stops everything. Returns the exit code.
- */
+/** Runs the service until it is asked to stop. Returns the exit code. Throws if a child exits unexpectedly. */
 export async function runStack(command: Command): Promise<number> {
   const result = readStackSettings(command.root, command.env);
   if (!result.ok) {

@@ -1,55 +1,55 @@
-/** Starts children outside the terminal's process group and ends them in order: newest first, politely, then by force. */
+/** Starts child processes outside the terminal's process group. Stops them newest first, first gracefully, then by force. */
 import { closeSync, mkdirSync, openSync, renameSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { STOP_ON_STDIN_END } from "../../shared/process/stdin_end.ts";
 import { settlesWithin, untilAborted } from "../../shared/process/with_timeout.ts";
 
-/** How many of a child's last lines are kept. */
+/** Number of last output lines to keep per child. */
 const LAST_LINES = 20;
-/** A log file past this size becomes `<name>.1` at the next start. */
+/** A log file above this size is renamed to `<name>.1` at the next start. */
 const MAX_LOG_BYTES = 16 * 1024 * 1024;
 
-/** An unprivileged account to run as; only root can choose one. */
+/** The account to run a child as. Only root can choose an account. */
 export interface RunAs {
   uid: number;
   gid: number;
 }
 
 export interface ChildOptions {
-  /** What messages call it. */
+  /** The child's name in messages. */
   name: string;
   command: string;
   args: readonly string[];
   cwd: string;
-  /** With STOP_ON_STDIN_END, stdin stays open until this process ends, even by `kill -9`. */
+  /** With STOP_ON_STDIN_END, the child's stdin stays open until this process exits, even by `kill -9`. */
   env: NodeJS.ProcessEnv;
   runAs?: RunAs | undefined;
-  /** Where stdout and stderr go: to ours, to the end of a file, or line by line to a function. */
+  /** Destination of stdout and stderr: those of this process, a file to append to, or a function that gets each line. */
   output: "inherit" | { logPath: string } | ((line: string, stream: "stdout" | "stderr") => void);
-  /** The whole of the child's stdin; empty by default. */
+  /** All input of the child's stdin; empty by default. */
   input?: string | undefined;
-  /** Signals that end it, the polite one first; SIGTERM by default. SIGKILL follows. */
+  /** Signals that stop the child, in order; SIGTERM by default. SIGKILL follows the last signal. */
   stopSignals?: readonly [polite: NodeJS.Signals, ...stronger: NodeJS.Signals[]];
-  /** How long the polite signal may take. */
+  /** Maximum time between the polite signal and the next signal. */
   graceMs?: number;
 }
 
 export interface Child extends AsyncDisposable {
   name: string;
   pid: number;
-  /** Settles when the child has ended and its output has been read. Never rejects. */
+  /** Resolves when the child has exited and its output has been read. Never rejects. */
   exited: Promise<{ code: number | null; signal: NodeJS.Signals | number | null }>;
   hasExited(): boolean;
-  /** Its last lines, oldest first, without empty ones; none unless a function gets them. */
+  /** The last output lines without empty lines, oldest first. Always empty unless `output` is a function. */
   lastLines: readonly string[];
-  /** The file with its output; null if it goes elsewhere. */
+  /** The file with the child's output; null if the output has another destination. */
   logPath: string | null;
-  /** Ends the child and waits until its output has been read. Safe to call twice. */
+  /** Stops the child and waits until its output has been read. Safe to call twice. */
   stop(): Promise<void>;
 }
 
 export interface Supervisor extends AsyncDisposable {
-  /** Throws when the program cannot be run, or the supervisor has been disposed. */
+  /** Starts a child. Throws if the program cannot be run or the supervisor has been disposed. */
   spawn(options: ChildOptions): Promise<Child>;
 }
 
@@ -59,7 +59,7 @@ async function readLines(
 ): Promise<void> {
   if (!(stream instanceof ReadableStream)) return;
   let rest = "";
-  // Only LF ends a line of a log: `readline` also splits at U+2028, which texts of users contain.
+  // Only LF ends a log line. `readline` would also split at U+2028, which users' texts may contain.
   for await (const text of stream.pipeThrough(new TextDecoderStream())) {
     const lines = (rest + text).split("\n");
     rest = lines.pop() ?? "";
@@ -68,12 +68,12 @@ async function readLines(
   if (rest) onLine(rest);
 }
 
-/** Opens a log file to append to it; creates it and its folder if needed. */
+/** Opens a log file for appending. Creates the file and its folder if needed. */
 function openLog(path: string): number {
   mkdirSync(dirname(path), { recursive: true });
   const { size } = statSync(path, { throwIfNoEntry: false }) ?? { size: 0 };
   if (size > MAX_LOG_BYTES) renameSync(path, `${path}.1`);
-  // Log lines name callers, so only the owner can read them.
+  // Log lines name callers, so only the file's owner can read them.
   return openSync(path, "a", 0o600);
 }
 
@@ -82,14 +82,14 @@ function launch({ name, command, args, cwd, env, runAs, output, input }: ChildOp
     env[STOP_ON_STDIN_END] === "true" ? "pipe" : input === undefined ? "ignore" : Buffer.from(input);
   let log: number | null = null;
   try {
-    // The child writes to the file itself, so its last lines are there even if we are killed.
+    // The child writes to the file itself, so no output is lost if this process is killed.
     if (typeof output === "object") log = openLog(output.logPath);
     const sink = output === "inherit" ? output : (log ?? "pipe");
     return Bun.spawn([command, ...args], {
       cwd,
       env,
       ...runAs,
-      // Ctrl-C reaches the terminal's whole process group; we decide the order of stopping.
+      // Ctrl-C reaches the terminal's whole process group, but the supervisor must control the order of stopping.
       detached: true,
       stdio: [stdin, sink, sink],
     });
@@ -120,7 +120,7 @@ function startChild(options: ChildOptions, force: AbortSignal): Child {
     return settlesWithin(subprocess.exited, timeoutMs);
   };
   const exited = subprocess.exited.then(async () => {
-    // A grandchild may hold the pipe open; its later output is not waited for.
+    // A grandchild may keep the pipe open. Do not wait for its later output.
     await settlesWithin(read, 1000);
     return { code: subprocess.exitCode, signal: subprocess.signalCode };
   });
@@ -129,7 +129,7 @@ function startChild(options: ChildOptions, force: AbortSignal): Child {
     for (const signal of isPolite ? [] : [...stronger, "SIGKILL" as const]) {
       if (await endBy(signal, 5000)) break;
     }
-    // We may exit next, and a function gets its last lines.
+    // Wait until the output function has received the last lines, because this process may exit next.
     if (hasExited()) await exited;
   };
   return {
@@ -144,7 +144,7 @@ function startChild(options: ChildOptions, force: AbortSignal): Child {
   };
 }
 
-/** Opens a supervisor; disposing it ends the children that are left, newest first; by force once `force` is aborted. */
+/** Opens a supervisor. Disposing it stops the remaining children, newest first. Aborting `force` ends the polite wait. */
 export function openSupervisor({ force }: { force: AbortSignal }): Supervisor {
   const children: Child[] = [];
   let isClosed = false;
@@ -162,7 +162,7 @@ export function openSupervisor({ force }: { force: AbortSignal }): Supervisor {
   };
 }
 
-/** How a child ended, in words. */
+/** Describes how a child exited. */
 export function describeExit(exit: Awaited<Child["exited"]>): string {
   return exit.signal ? `ended by ${exit.signal}` : `exit code ${exit.code}`;
 }
