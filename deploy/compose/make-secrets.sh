@@ -1,6 +1,6 @@
 #!/bin/sh
-# Makes the passwords, URLs and certificate that compose.yaml names, once. The folder is private; the files are readable, because
-# Compose shows them to users with other ids. A certificate of your own goes into secrets/tls.crt and secrets/tls.key.
+# Creates the passwords, URLs and certificate for compose.yaml unless they exist. The folder is private. The files are readable,
+# because Compose mounts them for users with other ids. To use your own certificate, write secrets/tls.crt and secrets/tls.key.
 set -eu
 cd "$(dirname "$0")"
 umask 077

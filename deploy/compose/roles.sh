@@ -1,5 +1,5 @@
 #!/bin/bash
-# Makes the roles and the database of docs/operating.md, when PostgreSQL initializes its volume.
+# Creates the roles and the database from docs/operating.md when PostgreSQL initializes its volume.
 set -euo pipefail
 psql --set ON_ERROR_STOP=1 --username "${POSTGRES_USER:-postgres}" \
   --set owner_password="$(cat "${SECRETS:-/run/secrets}/owner_password")" \
