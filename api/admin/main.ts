@@ -5,7 +5,7 @@ import { tolerateLostOutput } from "../../shared/process/lost_output.ts";
 import { onStdinEnd } from "../../shared/process/stdin_end.ts";
 import { runAdmin } from "./run_admin.ts";
 
-/** Input limit of a password, longer than any accepted password. */
+/** Size limit of the password input, above any accepted password. */
 const MAX_INPUT_BYTES = 8192;
 
 /**

@@ -28,7 +28,7 @@ export const migrateCommand = defineCommand({
   },
 });
 
-/** A run of more migrations than this, as on a new database, prints only every tenth one if stderr is not a terminal. */
+/** Reports every migration up to this number. Of more migrations, reports every tenth if stderr is not a terminal. */
 const LINES_STEP = 10;
 
 async function apply({ sql, progress, tick, warn }: CommandContext): Promise<CommandResult> {

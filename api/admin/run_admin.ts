@@ -140,7 +140,7 @@ function explainApiError({ code, status, message, details = {} }: ApiError): Fai
 const ERASE = "\r\u001b[2K";
 const TICK_MS = 200;
 
-/** Returns functions that print a command's progress and warnings, or no progress if quiet. `clear` erases progress. */
+/** Returns functions that print a command's progress and warnings. If quiet, prints no progress. `clear` erases the progress. */
 function openNotices(
   { err, isTerminal }: Terminal,
   options: { isQuiet: boolean },

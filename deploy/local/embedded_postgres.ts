@@ -198,7 +198,7 @@ export function findPostmaster(directory: string): number | null {
   return commandLineOf(pid)?.includes(directory) ? pid : null;
 }
 
-/** Prepares the cluster for a start or for single-user mode. Stops the server of a killed start. */
+/** Stops the server of a killed start, so the cluster can be started or used in single-user mode. */
 async function clearLeftovers(cluster: Cluster): Promise<void> {
   const { path } = cluster;
   // After an immediate shutdown, the next start recovers all committed transactions.

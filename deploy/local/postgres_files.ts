@@ -119,7 +119,7 @@ export async function openFolder(
   return realpathSync(location);
 }
 
-/** Returns the account that PostgreSQL runs as if started as root: the owner of the cluster at `location`, or a default. */
+/** Returns PostgreSQL's account for a start as root: the owner of the cluster at `location`, or one of ACCOUNTS. */
 export function chooseAccount(location: string): RunAs | undefined {
   if (process.getuid?.() !== 0) return undefined;
   const { uid, gid } = statSync(location, { throwIfNoEntry: false }) ?? { uid: 0, gid: 0 };

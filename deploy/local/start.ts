@@ -1,4 +1,4 @@
-/** `bun run start`: starts PostgreSQL, migrates, loads demo data, starts the processes, and waits until it is asked to stop. */
+/** `bun run start`: starts PostgreSQL, migrates, loads demo data, starts the processes, and waits for a stop signal. */
 import { Database as LockFile } from "bun:sqlite";
 import { existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join, relative, resolve } from "node:path";
@@ -30,7 +30,7 @@ interface Stack extends Command {
   supervisor: Supervisor;
 }
 
-/** Reads the settings, or returns a line for each problem. Replaces port 0 by a free port. */
+/** Reads the settings, or returns a line for each problem. Replaces port 0 with a free port. */
 export function readStackSettings(root: string, env: NodeJS.ProcessEnv): ConfigResult {
   const isEmbedded = !env["DATABASE_URL"]?.trim() && !env["DATABASE_URL_FILE"]?.trim();
   const given = isEmbedded ? { ...env, DATABASE_URL: EMBEDDED } : env;
@@ -75,7 +75,7 @@ async function prepareDatabase(stack: Stack, env: NodeJS.ProcessEnv): Promise<vo
     throw new Error(`Cannot ${purpose}: ${child.lastLines.slice(-3).join("\n") || describeExit(exit)}`);
   };
   await step("Applying migrations", (note) => run(note, "apply the migrations", [admin, "migrate"]));
-  // The two do not depend on each other, and most machines have at least two processors.
+  // The two commands do not depend on each other, and most machines have at least two processors.
   await step("Loading the model catalog and demo data", (note) =>
     Promise.all([
       run(note, "load the model catalog", ["catalog-sync/main.ts", "--if-empty"]),
@@ -84,7 +84,7 @@ async function prepareDatabase(stack: Stack, env: NodeJS.ProcessEnv): Promise<vo
   );
 }
 
-/** Returns whether the API is ready. Clients cannot connect to 0.0.0.0 or ::, so uses the loopback address instead. */
+/** Returns whether the API is ready. Replaces 0.0.0.0 and ::, which clients cannot connect to, with the loopback address. */
 async function isReady({ host, port }: Config): Promise<boolean> {
   const reachable = host === "0.0.0.0" ? "127.0.0.1" : host === "::" ? "::1" : host;
   const url = `http://${reachable.includes(":") ? `[${reachable}]` : reachable}:${port}/health/ready`;
@@ -93,7 +93,7 @@ async function isReady({ host, port }: Config): Promise<boolean> {
   return response?.status === 200;
 }
 
-/** Starts the processes. If stdout is a terminal, logs go to files. Otherwise, logs go to stdout, as in `docker logs`. */
+/** Starts the processes. Logs go to files if stdout is a terminal, otherwise to stdout, as `docker logs` and systemd expect. */
 function launchAll({ settings, supervisor, root, stdout }: Stack, env: NodeJS.ProcessEnv): Promise<Child[]> {
   const { dataDir, metricsPort } = settings;
   const launches = SERVICE_PROCESSES.map((name, index) =>

@@ -4,7 +4,7 @@ import { dirname } from "node:path";
 import { STOP_ON_STDIN_END } from "../../shared/process/stdin_end.ts";
 import { settlesWithin, untilAborted } from "../../shared/process/with_timeout.ts";
 
-/** Number of last output lines to keep per child. */
+/** Number of output lines to keep per child. */
 const LAST_LINES = 20;
 /** A log file above this size is renamed to `<name>.1` at the next start. */
 const MAX_LOG_BYTES = 16 * 1024 * 1024;
@@ -144,7 +144,7 @@ function startChild(options: ChildOptions, force: AbortSignal): Child {
   };
 }
 
-/** Opens a supervisor. Disposing it stops the remaining children, newest first. Aborting `force` ends the polite wait. */
+/** Opens a supervisor. Disposing it stops the remaining children, newest first. Aborting `force` skips the grace period. */
 export function openSupervisor({ force }: { force: AbortSignal }): Supervisor {
   const children: Child[] = [];
   let isClosed = false;

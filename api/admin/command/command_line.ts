@@ -2,7 +2,7 @@
 import { parseArgs } from "node:util";
 import { type Command, type Flag, type GivenFlags, UsageError } from "./command.ts";
 
-/** A parsed command line. `topic` is the noun, or noun and verb, to explain; an empty topic means all commands. */
+/** A parsed command line. `topic` is the noun, or noun and verb, to explain. An empty topic means all commands. */
 export type CommandLine =
   | { type: "help"; topic: string }
   | { type: "command"; command: Command; values: GivenFlags; json: boolean };

@@ -1,4 +1,4 @@
-/** The demo's accounts: users, organizations and credentials. */
+/** Creates the demo's users, organizations and credentials. */
 import { randomBytes } from "node:crypto";
 import type { KeyKind, KeyScope } from "../../../shared/vocabulary.ts";
 import { updateUserPassword } from "../../../sql/accounts/users.ts";

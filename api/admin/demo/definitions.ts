@@ -22,7 +22,7 @@ const DAYS = 28;
 /** The fractional parts of this number's multiples are spread evenly between 0 and 1. */
 const GOLDEN_RATIO = 0.618_033_988_749_895;
 
-/** Creates missing versions, completes unfinished ones and records executions. Returns the number of versions. */
+/** Creates missing versions, completes unfinished versions and records executions. Returns the number of versions. */
 export async function seedDemoDefinitions(deps: DefinitionDeps, demo: DemoContent): Promise<number> {
   const { sql } = deps;
   const writer = await demoWriter(sql, demo.orgs[0].slug);

@@ -76,7 +76,7 @@ export async function seedDemo(context: SeedContext, options: SeedOptions): Prom
     });
   }
   context.progress("Demo: publishing definitions");
-  // These run in parallel: loading rows keeps PostgreSQL busy, and publishing definitions keeps this process busy.
+  // Publish and load in parallel: publishing keeps this process busy, and loading keeps PostgreSQL busy.
   const [definitions, projects] = await Promise.all([
     publishDefinitions(context, demo),
     loadProjects(context, demo, options.scale),
@@ -135,7 +135,7 @@ async function ensureProject(
   });
 }
 
-/** Creates the credentials. Writes their file before the keys are committed, so no valid key is lost. */
+/** Creates the credentials. Writes the credentials file before the keys are committed, so no valid key is lost. */
 async function handOver(
   { sql, config: { publicUrl } }: SeedContext,
   options: SeedOptions & { demo: DemoBundle; projects: readonly DemoProject[]; definitions: number },

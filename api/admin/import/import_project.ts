@@ -203,8 +203,8 @@ function explainRejection(error: StatementError, dataset: ExportDataset): string
       return `row ${row} has no ${jsonName(column, dataset)}`;
     }
     case "23514": {
-      // Check constraints of a partition are named after the partitioned table. Those of a shard end with the shard's
-      // number.
+      // A partition's check constraints are named after the partitioned table. The names of a shard's constraints end with the
+      // shard's number.
       const constraint = (error.constraint || (quotedNames(error).at(-1) ?? "")).replace(/_\d+$/, "");
       const column = constraint.slice(dataset.table.length + 1).replace(/_check$/, "");
       const isTime = dataset.columns.some((each) => each.column === column && each.type === "timestamp");

@@ -19,7 +19,7 @@ export const NO_OBJECT = "it is not a JSON object";
 
 /**
  * Returns a function that checks a dataset's lines. The function returns the problem with a line; `null` if the line is valid.
- * The table's constraints check for missing values and unknown words.
+ * The table's constraints reject missing values and invalid enumeration values.
  */
 export function rowCheck(columns: readonly ExportColumn[]): (line: string) => string | null {
   const names = new Set(columns.map(({ name }) => name));
@@ -43,7 +43,7 @@ export function rowCheck(columns: readonly ExportColumn[]): (line: string) => st
 
 /** Results of checks on the whole line, which make checks of most single values unnecessary. */
 interface LineFindings {
-  /** The line if it has an integer that `JSON.parse` may change, such as 5.0 or one above 2^53; otherwise null. */
+  /** The line if it has an integer that `JSON.parse` may change, such as 5.0 or a number above 2^53; otherwise null. */
   literals: string | null;
   /** Whether a string may contain characters that PostgreSQL cannot store. */
   isSuspicious: boolean;
@@ -117,7 +117,7 @@ function oddIntegers(columns: readonly ExportColumn[]): (line: string) => boolea
 }
 
 function isInteger({ name, bits = 32 }: ExportColumn, value: number, literals: string | null): boolean {
-  // The last of duplicate names counts, as in PostgreSQL. No dataset has both integer and JSON columns.
+  // The last of duplicate names counts, as in PostgreSQL. No dataset has both integer and JSON columns, so no match is nested.
   const literal = literals?.matchAll(new RegExp(`"${name}"\\s*:\\s*(-?\\d[^\\s,}]*)`, "g"));
   const text = literal ? [...literal].at(-1)?.[1] : undefined;
   // The operator | converts to a 32-bit integer.
