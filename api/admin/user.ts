@@ -195,7 +195,7 @@ export const USER_COMMANDS = [
       const removed = await changeWithMails(sql, async (tx, boss) => {
         const { id: userId } = await requireUser(tx, username);
         await lockUser(tx, userId);
-        // Read again, because the email address may have changed before the account was locked.
+        // Read the user again, because the email address may have changed before the account was locked.
         const user = await requireUser(tx, username);
         const factors = await deleteSecondFactors(tx, userId);
         if (factors === 0) throw new AdminError(`User "${username}" has no second factor.`);
