@@ -1,4 +1,4 @@
-/** Table `account_mails`: mails about accounts and organizations, and their links. All times are those of the database's clock. */
+/** Table `account_mails`: mails about accounts and organizations, and their links. All times come from the database's clock. */
 import {
   ACCOUNT_MAILS,
   type AccountMailKind,
@@ -19,7 +19,7 @@ export interface NewAccountMail {
   userId?: string;
   orgId?: string;
   details?: AccountMailDetails;
-  /** The client's network: `network` of the request's context. */
+  /** The client's network, from `network` in the request's context. */
   network?: string;
   traceparent?: string | undefined;
 }
@@ -35,7 +35,10 @@ export interface AccountMailRow {
   createdAt: string;
 }
 
-/** The mails that count toward the hourly limit. A skipped mail with a link counts, because an earlier attempt may have sent it. */
+/**
+ * The condition for mails that count toward the hourly limit. A skipped mail with a link counts: an earlier attempt may have sent
+ * it.
+ */
 const COUNTS = fragment`not is_over_limit and (skipped_at is null or token_hash is not null)`;
 const TURN = fragment`coalesce(due_at, created_at)`;
 const COLUMNS = columnList("id, kind, email, user_id, org_id, details, network, created_at");
@@ -69,8 +72,8 @@ export async function queueAccountMail(tx: Sql, boss: Boss, mail: NewAccountMail
 }
 
 /**
- * Queues mails in the order of their addresses and returns their ids in that order. Each mail locks its address, so the order must
- * be fixed.
+ * Queues mails in the order of their addresses and returns their ids in that order. Each mail locks its address, so the fixed order
+ * prevents deadlocks.
  */
 export async function queueAccountMails(
   tx: Sql,
@@ -143,8 +146,8 @@ async function awaitTurn(tx: Sql, mail: OverLimitMail): Promise<string | null> {
 }
 
 /**
- * Reuses the organization's last mail to the address for a new invitation, which replaces the earlier one, and restarts the
- * lifetime of the link. The link must be valid or still to be created. Returns false if there is no such mail.
+ * Points the organization's last mail to the address at the new invitation and restarts the lifetime of its link. Returns false if
+ * there is no such mail with a link that is valid or still to be created.
  */
 async function keepInvitationLink(tx: Sql, mailId: string): Promise<boolean> {
   const { minutes } = ACCOUNT_MAILS.invitation.link;
@@ -189,8 +192,8 @@ async function takeFreeTurn(
 
 /**
  * Takes over the send time of a waiting mail from the youngest organization, and returns that time. The other mail is then not
- * sent. Returns null if no organization with a waiting mail is younger. Without this rule, anyone could fill all send times with
- * new organizations.
+ * sent. Returns null if no organization with a waiting mail is younger. Without this rule, anyone could take all send times by
+ * creating organizations.
  */
 async function takeTurnOfYounger(tx: Sql, mail: OverLimitMail): Promise<string | null> {
   const { id, kind, email, orgId = null } = mail;
@@ -219,9 +222,9 @@ async function takeTurnOfYounger(tx: Sql, mail: OverLimitMail): Promise<string |
 }
 
 /**
- * Returns the milliseconds until a network may request another mail of the kinds that anyone can request; 0 if it may now.
- * `network` may be an IPv6 /48, which counts the mails of all its /64s. Other requests of the network wait until the transaction
- * ends, so that simultaneous requests count each other.
+ * Returns the milliseconds until a network may request another mail of the kinds that anyone can request; 0 if it may now. If
+ * `network` is an IPv6 /48, the mails of all its /64s count. Other requests of the network wait until the transaction ends, so that
+ * simultaneous requests count each other.
  */
 export async function findAccountMailWait(
   tx: Sql,
@@ -240,7 +243,7 @@ export async function findAccountMailWait(
 }
 
 /**
- * Finds a mail that is still to be sent; null otherwise. The first attempt must start before `expires_at`. Once a mail has a link,
+ * Finds a mail if it is still to be sent; null otherwise. The first attempt must start before `expires_at`. Once a mail has a link,
  * only the queue limits its attempts, because each attempt creates a new link.
  */
 export async function findUnsentAccountMail(sql: Sql, id: string): Promise<AccountMailRow | null> {
@@ -336,7 +339,7 @@ export async function deleteAccountMailDetails(sql: Sql, id: string): Promise<vo
     where id = ${id}`;
 }
 
-/** Ends a user's links of a kind, including those that unsent mails would create. Mails to the user's address are included. */
+/** Ends the links of a kind that belong to a user or were mailed to the user's address. Unsent mails then create no link. */
 export async function endAccountLinks(
   sql: Sql,
   links: { kind: AccountMailKind; userId: string },

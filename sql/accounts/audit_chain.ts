@@ -4,7 +4,7 @@
  */
 import { onlyRow, onlyValue, type Sql } from "../connection/pool.ts";
 
-/** The newest entry of the chain. */
+/** The newest sealed entry of the chain. */
 export interface AuditHead {
   /** The position of the entry, counted from 1; 0 if no entry is sealed. */
   position: number;
@@ -77,7 +77,7 @@ export async function sealAuditLog(sql: Sql, limit: number): Promise<number> {
 
 /**
  * Deletes up to `limit` sealed entries that are older than `days`, oldest first, and returns their number. The database keeps every
- * entry for 400 days, even if `days` is lower.
+ * entry for at least 400 days, even if `days` is lower.
  */
 export async function deleteOldAuditEntries(
   sql: Sql,

@@ -5,7 +5,7 @@ import { type Sql, tableRows } from "../connection/pool.ts";
 import { type IdempotencyKey, markIdempotencyKeyApplied } from "./idempotency_keys.ts";
 
 export interface AuditEntry {
-  /** `operator`: the admin command line. `service`: a job or a schedule. `anonymous`: a failed sign-in. */
+  /** `operator`: the admin command line. `service`: a job or a schedule. `anonymous`: a caller without credentials. */
   actorType: AuditActorType;
   actorUserId?: string | null;
   /** The id of the key or session that the actor used. */
@@ -21,7 +21,7 @@ export interface AuditEntry {
   /** The client's address. */
   address?: string | null;
   userAgent?: string | null;
-  /** The request's `Idempotency-Key`. Inserting the entry claims the key for the transaction. */
+  /** The request's `Idempotency-Key`. Inserting the entry marks the key as applied. */
   idempotencyKey?: IdempotencyKey | null;
   /** Details of the change, for people to read. They must not contain secrets. */
   details?: Readonly<Record<string, string | number | boolean | null>>;
@@ -46,8 +46,8 @@ export async function insertAuditEntries(sql: Sql, entries: readonly AuditEntry[
 }
 
 /**
- * Claims the idempotency key of an entry that the change's own statement inserts. Call it before that statement, in the same
- * transaction.
+ * Marks the idempotency key of an entry as applied, and throws like `insertAuditEntry`. For a change whose own statement inserts
+ * the entry: call it before that statement, in the same transaction.
  */
 export async function claimKeyOf(tx: Sql, entry: AuditEntry): Promise<void> {
   const { idempotencyKey, requestId, subject } = entry;

@@ -6,8 +6,8 @@ import { firstRow, onlyValue, type Sql } from "../connection/pool.ts";
 import type { UserWithPassword } from "./users.ts";
 
 /**
- * Minutes within which a session must complete the second step. Adding TOTP has more, because the user may have to install an app
- * first.
+ * Minutes within which a session must complete the second step. Adding TOTP gets more time, because the user may have to install an
+ * app first.
  */
 const SESSION_MINUTES = { verify: 5, add_passkey: 5, add_totp: 15 } as const;
 
@@ -66,7 +66,7 @@ export async function lockPendingSignIn(
     for update`);
 }
 
-/** Sets the hash of the challenge that a passkey must sign, and replaces the hash of an earlier challenge. */
+/** Replaces the hash of the challenge that a passkey must sign. Null clears it, because a challenge works only once. */
 export async function updateChallengeHash(
   sql: Sql,
   challenge: { id: string; challengeHash: Buffer | null },

@@ -23,7 +23,7 @@ export interface StoredResponse {
 /** The outcome of the first request with a key. */
 export interface IdempotencyRecord {
   fingerprint: Uint8Array;
-  /** Null until the request has a response, or if the response is not stored. */
+  /** Null if the request has no response yet, or if its response was not stored. */
   response: StoredResponse | null;
   /** The subject of the request's write; null if the request has not committed a write. */
   subject: { type: string; id: string } | null;
@@ -36,8 +36,8 @@ export interface IdempotencyRecord {
 }
 
 /**
- * Claims a key for a request. Returns false if another request with the key is still running, or has responded or written something
- * in the last 24 hours. A request that crashed before its write loses the key to a retry when its lock expires.
+ * Claims a key for a request. Returns false if another request has claimed the key in the last 24 hours and not released it. If
+ * that request crashed before its write, a retry with the same fingerprint takes over the key once the lock expires.
  *
  * Never waits for a row lock, although the transaction of a write locks the row of its key. `on conflict do nothing` alone would
  * wait for a row that is being changed, so the statement first checks whether the key exists.
@@ -123,8 +123,8 @@ export async function markIdempotencyKeyApplied(
 }
 
 /**
- * Stores a response if the caller has at most `maxKeys` keys, including this one. A large response is stored only while the
- * caller's large responses total less than `maxLargeBytes`. Without a stored response, a retry gets only the subject of the write.
+ * Stores a response if the caller has at most `maxKeys` keys, including this one. Stores a response over 16 KiB only while the
+ * caller's stored responses over 16 KiB total less than `maxLargeBytes`. Otherwise releases the key.
  */
 export async function storeIdempotentResponse(
   sql: Sql,

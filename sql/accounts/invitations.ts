@@ -24,8 +24,8 @@ export interface InvitationRow {
 }
 
 /**
- * Selects the pending invitations: not accepted, revoked or expired, and from a sender who may still invite. The sender's account
- * must be enabled. The sender must be an owner, or an admin if the invited role is not owner.
+ * Returns a query for the pending invitations: not accepted, revoked or expired, and from a sender who may still invite. The
+ * sender's account must be enabled. The sender must be an owner, or an admin if the invited role is not owner.
  */
 function pendingInvitations(sql: Sql) {
   return sql`

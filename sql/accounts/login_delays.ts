@@ -6,10 +6,7 @@
 import { anyRow, type Sql } from "../connection/pool.ts";
 import { loginHash } from "./login_attempts.ts";
 
-/**
- * The SQL condition for resetting an account's count. It is true after 10 minutes without an attempt for each counted attempt, at
- * most a day.
- */
+/** The SQL condition that an account's count has lapsed: no attempt for 10 minutes per counted attempt, or for one day. */
 export const FORGOTTEN_ACCOUNT = `login_account_attempts.last_attempt_at
   < clock_timestamp() - least(login_account_attempts.attempts, 144) * interval '10 minutes'`;
 
@@ -33,7 +30,7 @@ export async function insertUndelayedAttempt(sql: Sql, { account, limit }: Delay
     returning account_hash`);
 }
 
-/** Counts an attempt and returns true if the network has waited long enough. Otherwise returns false and makes the network wait. */
+/** Counts an attempt and returns true if the network has waited long enough. Otherwise returns false and starts the wait. */
 export async function insertDelayedAttempt(sql: Sql, attempt: DelayedAttempt): Promise<boolean> {
   const { account, network, limit } = attempt;
   const subjectHash = loginHash(sql, `${network} ${account}`);

@@ -57,9 +57,9 @@ export interface DeletedOrg {
 }
 
 /**
- * Deletes an organization with its members, keys, webhooks, projects and drafts. Private definitions become invisible. Published
- * definitions stay, because others depend on them, but are deprecated. Finished exports expire. Call inside a transaction that has
- * locked the organization.
+ * Marks an organization and its projects as deleted, revokes its keys, and deletes its memberships, webhooks and drafts. Published
+ * definitions are only deprecated, because others depend on them. Finished exports expire, and unfinished ones fail. Call inside a
+ * transaction that has locked the organization.
  */
 export async function markOrgDeleted(tx: Sql, orgId: string): Promise<DeletedOrg> {
   await tx`
@@ -92,8 +92,7 @@ export async function markOrgDeleted(tx: Sql, orgId: string): Promise<DeletedOrg
     returning id`;
   // Members are deleted last. Writers lock the rows that they change before their membership, so any other order could deadlock.
   const { count: members } = await tx`delete from organization_members where org_id = ${orgId}`;
-  // The previous statement may have waited for writers. The previous statement may have waited for writers. This deletes the drafts
-  // that they committed meanwhile.
+  // The previous statement may have waited for writers. This deletes the drafts that they committed meanwhile.
   await deleteDrafts(tx, orgId);
   return { jobIds: jobs.map(({ id }) => id), members, projects };
 }

@@ -91,9 +91,9 @@ export async function findMemberRole(sql: Sql, key: MemberKey): Promise<OrgRole 
 }
 
 /**
- * Finds a member's role like `findMemberRole`, and locks the membership until the transaction ends. Call it after all locks of the
- * organization and of the rows that the transaction changes, and after inserts that refer to the organization. Membership changes
- * and organization deletions take their locks in this order.
+ * Finds a member's role like `findMemberRole`, and locks the membership until the transaction ends. Call it after locking the
+ * organization and the rows that the transaction changes, and after inserting rows that refer to the organization. Membership
+ * changes and organization deletions take their locks in this order.
  */
 export async function lockMemberRole(tx: Sql, key: MemberKey): Promise<OrgRole | null> {
   return firstValue(tx<{ role: OrgRole }[]>`

@@ -56,9 +56,9 @@ export async function listOrgSlugs(sql: Sql, ids: readonly string[]): Promise<Re
 export interface OrgProfileRow extends Pick<OrgRow, "slug" | "name" | "isPersonal" | "createdAt"> {
   description: string | null;
   websiteUrl: string | null;
-  /** The number of lines with a public version that is not quarantined. */
+  /** The number of definition lines with a public version that is not quarantined. */
   publicDefinitions: number;
-  /** The number of executions of these public lines. Executions of private lines are not counted. */
+  /** The number of executions of these lines. Executions of other lines are not counted. */
   totalExecutions: number;
 }
 

@@ -15,7 +15,7 @@ const COLUMNS = columnList("id, org_id, name, slug, created_at, deleted_at");
 export interface ProjectRow {
   id: string;
   orgId: string;
-  /** The name and `slug` are each unique in the organization. A deleted project keeps both. */
+  /** `name` and `slug` are each unique in the organization. A deleted project keeps both. */
   name: string;
   slug: string;
   createdAt: string;
@@ -60,9 +60,9 @@ export async function findProjectByName(
 }
 
 /**
- * Finds and locks a project of an organization by its id, slug or name; null if none matches. A match of the id takes precedence.
- * The slug of one project may be the name of another. `prefer` then selects the project: one that is not deleted (`living`), one
- * that can be restored (`restorable`), or the one with the slug. `isPastRestore` is true if a deleted project can no longer be
+ * Finds and locks a project of an organization by its id, slug or name; null if none matches. A match by id takes precedence. If
+ * one project has the text as its slug and another as its name, `prefer` selects the project: one that is not deleted (`living`),
+ * one that can be restored (`restorable`), or the one with the slug. `isPastRestore` is true if a deleted project can no longer be
  * restored. Call inside a transaction.
  */
 export async function lockProject(

@@ -40,7 +40,7 @@ export async function findSessionCaller(sql: Sql, tokenHash: Buffer): Promise<Se
 
 /**
  * Returns the condition that session `s` was verified with a second factor if its user has one. Sign-ins ensure this, but a process
- * of a release without second factors may have signed the user in with the password alone.
+ * that runs a release without second factors may have signed the user in with only the password.
  */
 function isProvenEnough(sql: Sql) {
   return sql`(

@@ -31,7 +31,7 @@ export async function findVisibleProject(
 }
 
 /**
- * Finds a project of an organization by its slug or name. A match of the slug takes precedence. Returns null in the same cases as
+ * Finds a project of an organization by its slug or name. A match by slug takes precedence. Returns null in the same cases as
  * `findVisibleProject`.
  */
 export async function findVisibleProjectByName(
@@ -46,7 +46,7 @@ export async function findVisibleProjectByName(
     limit 1`);
 }
 
-/** Selects the projects that a user can see: not deleted, in an organization of the user. Callers append conditions with `and`. */
+/** Returns a query for the projects that a user can see: not deleted, in the user's organizations. Callers append conditions. */
 function visibleProjects(sql: Sql, userId: string) {
   return sql`
     select
