@@ -15,7 +15,7 @@ interface OldRows {
   and?: string;
 }
 
-/** Tables with a fixed retention, by their names in the log. */
+/** Tables with a fixed retention. The keys are the names in the log. */
 export const OLD_ROWS = {
   /** Mails whose links have expired and that no longer count toward a limit. */
   accountMails: { table: "account_mails", time: "expires_at", age: "1 hour" },
@@ -57,7 +57,7 @@ export const OLD_ROWS = {
   webhookSecrets: { table: "webhook_retired_secrets", time: "expires_at", age: "0" },
 } as const satisfies Readonly<Record<string, OldRows>>;
 
-/** Returns the tables with a configurable retention in days, by their names in the log. */
+/** Returns the tables with a configurable retention in days. The keys are the names in the log. */
 export function listKeptRows(
   config: Pick<Config, "sessionRetentionDays" | "exportJobRetentionDays" | "executionRetentionDays">,
 ) {

@@ -180,8 +180,8 @@ const DAY_SECONDS = 24 * 3600;
 const YEAR_SECONDS = 365 * DAY_SECONDS;
 
 /**
- * At most one sweep is waiting or active. The retry covers a runner that crashed during a sweep, because no other sweep can be
- * queued until that sweep ends.
+ * At most one sweep of a queue is waiting or active. If a runner crashes during a sweep, no other sweep can be queued until that
+ * sweep ends, so it is retried.
  */
 const SWEEP = {
   policy: "exclusive",
@@ -192,14 +192,14 @@ const SWEEP = {
   deleteAfterSeconds: DAY_SECONDS,
 } as const;
 
-/** Retries after 1, 2, 4 … 60 minutes. Each delay is randomly shortened by up to half, so the retries last 17 to 34 hours. */
+/** Retries after 1 to 2 minutes, then after delays that double up to 60 minutes. All retries together take 35 to 36 hours. */
 const MAIL = {
   retryLimit: 40,
   retryDelay: 60,
   retryBackoff: true,
   retryDelayMax: 3600,
   heartbeatSeconds: HEARTBEAT_SECONDS,
-  // Longer than the response timeout of the mail server (jobs/mailer.ts).
+  // Longer than the timeout for responses of the mail server (jobs/mailer.ts).
   expireInSeconds: 3600,
 } as const;
 

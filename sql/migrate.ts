@@ -1,6 +1,6 @@
 /**
- * Applies pending migrations in the order of their names. Then upgrades the job queue, grants privileges, and computes values that
- * SQL cannot compute.
+ * Applies pending migrations in the order of their names. Then validates the check constraints on time columns, upgrades the job
+ * queue, grants privileges, and recomputes hashes that SQL cannot compute.
  */
 import { readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
@@ -52,13 +52,13 @@ export interface LockPatience {
 const BUSY = [LOCK_NOT_AVAILABLE, DEADLOCK_DETECTED, SERIALIZATION_FAILURE];
 const CONNECTION_LOST = "Cannot migrate: the connection to the database was lost; run it again to go on";
 
-/** Two and a half minutes in total. Other sessions wait at most a little over 2 s. Reads give up after 3 s. */
+/** A little over two minutes in total. Other sessions wait at most a little over 2 s, and reads give up only after 3 s. */
 const PATIENCE: LockPatience = { timeoutMs: 2000, pauseMs: 5000, attempts: 20 };
 
 export interface MigrateOptions {
   /** Called after each migration, with the number of applied migrations (`count`) and of all pending ones (`total`). */
   onApplied?: (name: string, count: number, total: number) => void;
-  /** Called with messages for the operator: the sessions that the migrator is waiting for, and the rows that need correction. */
+  /** Called with messages for the operator, for example about sessions that block the migrator or rows that need correction. */
   onNotice?: (message: string) => void;
   /** Called every second while hashes of definitions are recomputed, and at the end if any were recomputed. */
   onRehashed?: (done: number, total: number) => void;
@@ -79,7 +79,7 @@ interface Migrator {
    * statement ends, and the next migrator waits.
    */
   connection: Sql;
-  /** The process id of the connection. It changes if the driver replaces a lost connection, whose lock is then lost too. */
+  /** The process id of the connection. It changes if the driver replaces a lost connection. The lock is then lost too. */
   pid: number;
   pool: Pool;
   patience: LockPatience;
@@ -90,8 +90,8 @@ interface Migrator {
 
 /**
  * Applies pending migrations. A second migrator waits for the first and then finds nothing to do. If a newer release has migrated
- * the database, nothing changes. Throws a MigrationError that names the failed migration. Earlier migrations stay applied, and the
- * next call continues with the failed one.
+ * the database, nothing changes. Throws a MigrationError that names the failed step or migration. Earlier migrations stay applied,
+ * and the next call continues with the failed one.
  */
 export async function migrate(pool: Pool, options: MigrateOptions = {}): Promise<MigrateResult> {
   const { onApplied, onNotice = () => {}, onRehashed = () => {}, patience = PATIENCE } = options;
@@ -202,7 +202,7 @@ function lockError({ name }: Migration, patience: LockPatience, { holders }: Loc
 
 /**
  * Applies a migration in one message. After a lost connection, the driver would send a second message outside the transaction.
- * Citus forwards the text of a whole message to its nodes, so on Citus a `do` block executes the migration from a text of its own.
+ * Citus forwards whole messages to its nodes, so on Citus a `do` block executes the migration as a separate query string.
  */
 async function applyWhole(
   { connection, patience, isDistributed }: Migrator,

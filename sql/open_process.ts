@@ -49,7 +49,7 @@ export interface OpenProcess {
   boss: Boss;
   /** Null if tracing is off. */
   tracing: Tracing | null;
-  /** Closes all connections. */
+  /** Stops the queue and closes all connections. */
   close(): Promise<void>;
 }
 
@@ -92,14 +92,14 @@ export async function openProcess(
   const tracing = await openTracing(host.env, { serviceName: `ulr-${needs.name}`, log });
   const close = async (): Promise<void> => {
     await boss.stop({ graceful: false });
-    // The pools are closed at the same time. One after the other, two servers that do not respond would exceed the time limit.
+    // The pools are closed concurrently. In sequence, two servers that do not respond would exceed the time limit.
     const pools = [exportSql, sql].map((pool) => pool.end({ timeout: 2 }));
     await Promise.all([replica?.close(), nodes?.close(), ...pools]);
   };
   return { host, config, log, sql, exportSql, replica, nodes, boss, tracing, close };
 }
 
-/** Runs `start` and returns its result. Exits with the error if `start` throws. */
+/** Runs `start` and returns its result. If `start` throws, prints the error and exits. */
 export async function startOrExit<Result>(host: Host, start: () => Promise<Result>): Promise<Result> {
   try {
     return await start();
@@ -111,7 +111,7 @@ export async function startOrExit<Result>(host: Host, start: () => Promise<Resul
 
 /**
  * Throws if `url` leads to another database than `direct`, unless `url` is unreachable. The process itself does not use a pooler,
- * so an unreachable one must not prevent its start.
+ * so an unreachable pooler must not prevent its start.
  */
 async function requireSameIfReachable(url: string, direct: Pool): Promise<void> {
   try {

@@ -35,10 +35,7 @@ export interface AccountMailRow {
   createdAt: string;
 }
 
-/**
- * The condition for mails that count toward the hourly limit. A skipped mail with a link counts: an earlier attempt may have sent
- * it.
- */
+/** The condition for mails that count toward the hourly limit. A skipped mail with a link counts: an attempt may have sent it. */
 const COUNTS = fragment`not is_over_limit and (skipped_at is null or token_hash is not null)`;
 const TURN = fragment`coalesce(due_at, created_at)`;
 const COLUMNS = columnList("id, kind, email, user_id, org_id, details, network, created_at");

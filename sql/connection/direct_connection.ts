@@ -21,8 +21,8 @@ export async function requireDirectConnection(sql: Sql): Promise<void> {
 }
 
 /**
- * Returns the id of the server process; null if the session's settings are rejected. PostgreSQL accepts all of them, but PgBouncer
- * does not.
+ * Queries the id of the server process. Returns null if the connection's startup parameters are rejected: PostgreSQL accepts all of
+ * them, but PgBouncer does not.
  */
 async function readProcessId(sql: Sql) {
   try {
@@ -44,7 +44,7 @@ export async function requireSameDatabase(pooled: Sql, direct: Sql): Promise<voi
 
 /**
  * Throws if `url`, which may lead to a pooler, leads to another database than `direct`. The connection uses a name outside
- * OWN_APPLICATION_NAMES, because clients without an application name may inherit it from the pooler.
+ * OWN_APPLICATION_NAMES, because the pooler may pass the name on to clients that send none.
  */
 export async function requireSameBehindPooler(url: string, direct: Sql): Promise<void> {
   const pooled = openPool(url, { applicationName: POOLED_API_APPLICATION, max: 1, isPooled: true });

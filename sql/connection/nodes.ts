@@ -90,8 +90,8 @@ export class Node {
 
   /**
    * Opens a snapshot that keeps its shards on the node until the snapshot is closed. Throws NodeUnavailable if the node does not
-   * respond in time, an error with SQLSTATE 42P01 if the node no longer has the shards, and the abort reason of `signal`. The
-   * snapshot is lost if the node stops responding.
+   * respond in time, an error with SQLSTATE 42P01 if the node no longer has the shards, and the abort reason if `signal` is
+   * aborted. The snapshot is lost if the node stops responding.
    */
   async openSnapshot(shards: readonly string[], signal: AbortSignal): Promise<ExportSnapshot> {
     const opening = this.#openSnapshot(shards, signal);
@@ -115,7 +115,7 @@ export class Node {
   async #openSnapshot(shards: readonly string[], signal: AbortSignal): Promise<ExportSnapshot> {
     const snapshot = await openExportSnapshot(this.#streams, { control: this.#control, signal });
     try {
-      // Reads no rows but locks the shards. A shard that was moved is dropped only after the last transaction that used it.
+      // Reads no rows but locks the shards. A moved shard is dropped only after the last transaction that uses it has ended.
       await snapshot.run((tx) => tx.unsafe(`select from ${shards.join(", ")} where false`));
       return snapshot;
     } catch (error) {
@@ -125,8 +125,8 @@ export class Node {
   }
 
   /**
-   * Probes the node while snapshots are open. The kernel of a machine keeps the connections of a stopped server open, so silence on
-   * a connection is not an error.
+   * Probes the node while snapshots are open, and destroys them if the node does not respond. Without probes, a server that hangs
+   * would go unnoticed, because its kernel keeps the connections open.
    */
   #watch(snapshot: ExportSnapshot): void {
     this.#snapshots.add(snapshot);

@@ -1,4 +1,4 @@
-/** Connection pools and driver errors. The driver's options, type parsers and column names are known only to this file. */
+/** Connection pools and driver errors. Only this file sets the driver's options, type parsers and column-name conversion. */
 import postgres from "postgres";
 import { type DatabaseTarget, parseDatabaseUrl } from "../../shared/database/url.ts";
 
@@ -18,7 +18,7 @@ export interface PoolOptions {
   max: number;
   /** Makes transactions `read only` by default. */
   readOnly?: boolean;
-  /** Session settings, in addition to those of all pools. */
+  /** Session settings of this pool, in addition to those that all pools have. */
   settings?: Readonly<Record<string, string>>;
   /**
    * Whether the URL may point to a pooler in transaction mode, such as PgBouncer. Session state does not survive a transaction
@@ -67,16 +67,16 @@ function toBytes(value: string): Uint8Array {
 }
 
 /**
- * Options for sessions that a pooler assigns for one transaction. No statement is prepared. No statement is sent before the
- * response to the last one: PgBouncer takes the session back with that response, so an early statement would get no response.
+ * Options for a pooler in transaction mode. They turn off named prepared statements and pipelining. PgBouncer takes the session
+ * back after the response to a transaction's last statement, so a statement pipelined behind it would get no response.
  * `max_pipeline: 0` needs our driver patch. Without the patch, the driver would not begin a transaction.
  */
 const POOLED = { prepare: false, max_pipeline: 0 } as const;
 
 /**
  * The array types that statements read and write. Each entry maps the OID of an element type to that of its array type
- * (pg_type.dat). Without our patch, the driver would query all types of the database on every new connection, which takes as long
- * as connecting.
+ * (pg_type.dat). Without our patch, the driver would query all types of the database on every new connection. That query takes as
+ * long as connecting.
  */
 const ARRAY_TYPES = {
   16: 1000, // boolean
@@ -100,8 +100,8 @@ const ARRAY_TYPES = {
 
 /**
  * Maximum number of prepared statements per connection. The connection drops the least recently used statement first. Each
- * combination of a list's filters is a separate statement, which takes 0.4 MB of PostgreSQL's memory (measured). Without our patch,
- * the driver would keep all statements.
+ * combination of a list's filters is a separate statement of 0.4 MB in the server process (measured). Without our patch, the driver
+ * would keep all statements.
  */
 export const MAX_STATEMENTS = 100;
 
@@ -119,18 +119,18 @@ export function openPool(url: string, options: PoolOptions): Pool {
     ...(options.idleSeconds === undefined ? {} : { idle_timeout: options.idleSeconds }),
     ...(options.isPooled ? POOLED : {}),
     ...{ fetch_types: false, array_types: ARRAY_TYPES, max_statements: MAX_STATEMENTS },
-    // Seconds before the next attempt. The maximum is low, so that the pool reconnects soon after an outage.
+    // Seconds before the next connection attempt. The maximum is low, so that the pool reconnects soon after an outage.
     backoff: (retries: number) => Math.min(0.1 * 2 ** retries, 1),
     connection: {
-      // Values as PostgreSQL reports them. With another spelling, PgBouncer would set them again for every transaction.
+      // The values are spelled as PostgreSQL reports them. Otherwise, PgBouncer would set them again for every transaction.
       TimeZone: "UTC",
       DateStyle: "ISO, MDY",
       application_name: options.applicationName,
       // The literals in sql/exports/select_rows.ts are safe only with this setting.
       standard_conforming_strings: "on",
       // PgBouncer rejects these two settings. JIT compilation takes longer than most statements here: with it, a webhook delivery
-      // took 0.4 s. deploy/postgresql.conf turns `jit` off for sessions behind PgBouncer. `extra_float_digits` gives exports all
-      // digits of numbers, and exports bypass PgBouncer.
+      // took 0.4 s. deploy/postgresql.conf turns `jit` off for sessions behind PgBouncer. Only exports need `extra_float_digits`,
+      // for all digits of floating-point numbers, and they bypass PgBouncer.
       ...(options.isPooled ? {} : { jit: "off", extra_float_digits: "1" }),
       ...(options.limitsLockWaits && !options.isPooled ? { lock_timeout: READ_LOCK_TIMEOUT_MS } : {}),
       ...(options.readOnly ? { default_transaction_read_only: true } : {}),
@@ -166,7 +166,7 @@ function letWritesWait(pool: Pool): void {
     const [run] = given;
     if (typeof run !== "function") return begin(...given);
     return begin((tx: Transaction) => {
-      // If this statement fails, every later statement fails too.
+      // The error is ignored here, because every later statement of the transaction fails too.
       tx`select set_config('lock_timeout', ${String(WRITE_LOCK_TIMEOUT_MS)}, true)`.catch(() => {});
       return run(tx);
     });
@@ -206,8 +206,8 @@ const { Fragment: DriverFragment } = postgres as unknown as {
 };
 
 /**
- * Creates a part of a statement from SQL text, values and other parts. The driver also accepts a query of `sql` as a part, but each
- * query is a promise, and a search has a hundred parts.
+ * Creates a part of a statement from SQL text, values and other parts. The driver also accepts a query of `sql` as a part. But
+ * every query is a promise, and one search has a hundred parts.
  */
 export function fragment(
   strings: TemplateStringsArray,
@@ -234,7 +234,7 @@ export function isTransaction(sql: Sql): sql is Transaction {
 }
 
 /**
- * Sends the commit right after the statements that were executed, without waiting for their results. Later statements are rejected.
+ * Sends the commit right after the statements sent so far, without waiting for their results. Later statements are rejected.
  * Likewise, `begin("read only")` does not wait for the response to its BEGIN. Both functions save a round trip and need our driver
  * patch.
  */
@@ -299,7 +299,7 @@ export const QUERY_CANCELED = "57014";
 /** SQLSTATE of a statement that exceeded `lock_timeout`. */
 export const LOCK_NOT_AVAILABLE = "55P03";
 export const DEADLOCK_DETECTED = "40P01";
-/** SQLSTATE of a statement that waited for a row lock while the row was moved to another partition. */
+/** In `read committed`, the SQLSTATE of a statement that waited for a row that was moved to another partition. */
 export const SERIALIZATION_FAILURE = "40001";
 
 /** Returns true if `error` comes from PostgreSQL and has one of the given SQLSTATEs. */
@@ -314,7 +314,7 @@ export interface StatementError {
   sqlState: string;
   message: string;
   detail: string;
-  /** The column of a violated constraint; empty for other errors. */
+  /** The column of a violated not-null constraint; empty for most other errors. */
   column: string;
   constraint: string;
 }
@@ -366,7 +366,7 @@ export function isConnectionError(error: unknown): boolean {
   if (!(error instanceof Error) || !("code" in error)) return false;
   const code = String(error.code);
   if (!(error instanceof postgres.PostgresError)) return CONNECTION_ERRORS.has(code);
-  // Class 08 connection exception, class 57P shutdown and recovery, 53300 too many connections.
+  // 08…: connection exceptions. 57P…: shutdown and recovery. 53300: too many connections.
   const isAway = code.startsWith("08") || code.startsWith("57P") || code === "53300";
   return isAway || error.severity === "FATAL";
 }

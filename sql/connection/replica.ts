@@ -75,7 +75,7 @@ export class Replica {
 
   /**
    * Returns the primary's WAL position, for snapshots that must show everything committed before the call. Returns null while the
-   * replica is not used.
+   * replica is not used, or if the position cannot be read. Throws if the primary cannot be reached.
    */
   async readPosition(): Promise<WalPosition | null> {
     if (this.#restsUntil === null) return this.#readPosition();
@@ -100,7 +100,7 @@ export class Replica {
     });
     try {
       const snapshot = await withTimeout(opening, TIMEOUT_MS);
-      // If the snapshot is lost, the next callers do not have to wait for the replica.
+      // If the snapshot is lost, stops using the replica, so that the next callers do not wait for it.
       snapshot.onLost((error) => this.isToBlameFor(error));
       return snapshot;
     } catch (error) {
@@ -114,7 +114,7 @@ export class Replica {
 
   /**
    * Returns the replica's pool once the replica shows everything committed before the call. Returns null at once while the replica
-   * is not in use, otherwise after the timeout, or after twice the timeout if the replica does not respond.
+   * is not used, after the timeout if it is still behind, and after twice the timeout if it does not respond.
    */
   async catchUp(timeoutMs: number): Promise<Pool | null> {
     const position = await this.readPosition();
@@ -127,7 +127,7 @@ export class Replica {
     }
   }
 
-  /** Returns true if a read failed because of the replica and not because of the query. */
+  /** Returns true if a read failed because of the replica, not the query. After a connection error, stops using the replica. */
   isToBlameFor(error: unknown): boolean {
     if (hasSqlState(error, ...RECOVERY_CONFLICTS)) return true;
     if (!isConnectionError(error)) return false;
@@ -135,7 +135,7 @@ export class Replica {
     return true;
   }
 
-  /** Returns the replica's lag in seconds; null if the lag is unknown. */
+  /** Returns the replica's lag in seconds; null if the lag is unknown. Throws if a server does not respond. */
   measureLag(): Promise<number | null> {
     return withTimeout(measureLag(this.#primary, this.#control), TIMEOUT_MS);
   }
@@ -203,7 +203,7 @@ class UnusableReplica extends Error {}
 
 /**
  * Returns a WAL position of the primary that is after everything committed before the call. Throws if the server is not a primary.
- * The position is the insert position, because a commit is visible before it is flushed. The WAL is flushed up to this position
+ * The position is the insert position, because a commit can be visible before it is flushed. The WAL is flushed up to this position
  * first, because replicas receive only flushed WAL (docs/replica.md).
  */
 export async function readPrimaryPosition(sql: Sql): Promise<WalPosition> {

@@ -20,7 +20,7 @@ export interface SnapshotOptions {
   closeTimeoutMs?: number;
 }
 
-/** Identifies a snapshot for use on another connection while its transaction is open. */
+/** Identifies an exported snapshot. Other connections can import it while the exporting transaction is open. */
 export interface SharedSnapshot {
   id: string;
   /** The start time of the server. On another server, the same id could identify another snapshot. */
@@ -107,10 +107,10 @@ export const UNLIMITED_TRANSACTION = fragment`
   case when current_setting('transaction_timeout', true) is not null then set_config('transaction_timeout', '0', true) end`;
 
 /**
- * Lets later COPY statements in the transaction use two parallel workers. Formatting the lines takes most of the time and can run
- * in parallel, but PostgreSQL's default `parallel_tuple_cost` prevents it. `parallel_setup_cost` keeps its default, because workers
- * slow down copies of a few hundred rows. Count rows before this call, because workers do not speed up counts. Call inside a
- * transaction.
+ * Lets later COPY statements in the transaction use up to two parallel workers. Formatting the lines takes most of the time and can
+ * run in parallel, but PostgreSQL's default `parallel_tuple_cost` prevents it. `parallel_setup_cost` keeps its default, because
+ * workers slow down copies of a few hundred rows. Count rows before this call, because workers do not speed up counts. Call inside
+ * a transaction.
  */
 export async function preferParallelCopies(sql: Sql): Promise<void> {
   await sql`
@@ -195,7 +195,7 @@ export class ExportSnapshot {
     return result.promise;
   }
 
-  /** Registers a statement, which `close()` ends if it is still running. */
+  /** Registers a running statement, so that `close()` ends it. */
   follow(statement: RunningStatement): void {
     this.#running.add(statement);
     void statement.over.then(() => this.#running.delete(statement));
@@ -248,7 +248,7 @@ export class ExportSnapshot {
           to_regproc('public.tracker_changes_relation') is not null as is_distributed,
           -- Rows are read in index order. By default, the planner would sort all rows to save a few reads.
           set_config('enable_sort', 'off', true),
-          -- For the hash of hidden parents, which has millions of entries of about 40 bytes.
+          -- For the hashed subplan of hidden parents (sql/exports/select_rows.ts): millions of entries of about 40 bytes.
           set_config('work_mem', '256MB', true),
           -- Readers may be slow, and a bundle pauses between datasets. The server's default timeouts must not end the transaction.
           set_config('statement_timeout', '0', true),

@@ -30,7 +30,7 @@ export interface EventPage {
 /** The row of `event_log`, joined with an event. `id` is null if no event is listed. */
 type ListedRow = Omit<EventPage, "rows"> & (EventRow | { id: null });
 
-/** Assigns positions to committed events. Returns whether more events may be waiting. Call outside a transaction. */
+/** Assigns positions to committed events. Returns true if more events may be waiting. Call outside a transaction. */
 export async function settleEvents(sql: Sql): Promise<boolean> {
   const [row] = await sql<[{ settled: number }]>`select settle_events(${SETTLE_BATCH}) as settled`;
   return row.settled === SETTLE_BATCH;
@@ -43,8 +43,8 @@ export async function findCursorKey(sql: Sql): Promise<Uint8Array> {
 
 /**
  * Lists the events after a position that the viewer can see: events of models, of public definitions and of the viewer's
- * organizations. With `orgId`, lists only events of that organization. Events of quarantined definitions are visible to members
- * only.
+ * organizations. With `orgId`, lists only events of that organization, and none if the viewer is not a member. Events of
+ * quarantined definitions are visible to members only.
  */
 export async function listEvents(
   sql: Sql,
@@ -80,7 +80,7 @@ export async function listEvents(
   };
 }
 
-/** Returns a query that reads one index range per type and organization, so it never reads events of other organizations. */
+/** Returns a query that reads one index range per type and organization, and no private events of other organizations. */
 function visibleEvents({ viewer, orgId, types, after, limit }: Parameters<typeof listEvents>[1]): Fragment {
   const own = fragment`
     select p.id, p.position

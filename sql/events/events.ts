@@ -4,7 +4,7 @@ import { type Sql, tableRows } from "../connection/pool.ts";
 import type { PriceChange } from "../models/model_price_changes.ts";
 import type { ModelKey } from "../models/models.ts";
 
-/** Adds an event `export.ready` or `export.failed`. Does nothing if the organization no longer exists. */
+/** Adds an `export.ready` or `export.failed` event. Does nothing if the organization no longer exists. */
 export async function insertExportEvent(
   sql: Sql,
   job: { id: string; orgId: string; status: string },

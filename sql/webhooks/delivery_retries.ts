@@ -15,8 +15,8 @@ const DELIVERY_PAUSE_SECONDS = { first: 0.5, max: 3600 };
 /** Pause between the deliveries of a webhook, from its second consecutive failure on. */
 const WEBHOOK_PAUSE_SECONDS = { first: 1, max: 300 };
 /**
- * A webhook is disabled when a delivery has failed for this many days, and when the delivery's failures or the webhook's
- * consecutive failures reach `FAILURES_UNTIL_DISABLED`. The days alone are not enough, because the runners may have been down.
+ * A webhook is disabled if a delivery has been failing for this many days and if either the delivery's failures or the webhook's
+ * consecutive failures have reached `FAILURES_UNTIL_DISABLED`. The days alone prove little, because the runners may have been down.
  */
 const DAYS_UNTIL_DISABLED = 3;
 const FAILURES_UNTIL_DISABLED = 10;
@@ -93,8 +93,7 @@ async function updateDelivery(
       error = ${error},
       status = case
         when ${error}::text is null then 'delivered'
-        -- Counts the failures of the delivery or the consecutive failures of the webhook. With many pending deliveries, each is
-        -- tried rarely.
+        -- The webhook's consecutive failures count too, because each delivery is rarely attempted if many are pending.
         when first_attempt_at < now() - make_interval(days => ${DAYS_UNTIL_DISABLED})
           and 1 + greatest(attempts, ${failuresBefore}::int) >= ${FAILURES_UNTIL_DISABLED} then 'failed'
         else 'pending'

@@ -14,7 +14,7 @@ const BATCH = 100;
  * runner.
  */
 const CLAIM_SECONDS = 60;
-/** Number of due webhooks that a claim considers, longest due first. The creators take turns among these webhooks. */
+/** Number of due webhooks that a claim considers, longest due first. Organization creators take turns among them. */
 const DUE_COMPARED = 1000;
 /**
  * Id of the owner that takes turns for an organization `o`: its creator, or the organization itself if it is personal or an
@@ -89,8 +89,8 @@ export async function insertDelivery(
 }
 
 /**
- * Queues settled events for up to 100 webhooks that are behind, and returns the number of these webhooks. A webhook receives events
- * of its organization and of models. Concurrent runners process different webhooks.
+ * Queues up to 100 settled events for each of up to 100 webhooks that are behind, and returns the number of these webhooks. A
+ * webhook receives events of its organization and of models. Concurrent runners process different webhooks.
  */
 export async function queueDeliveries(sql: Sql): Promise<number> {
   return onlyValue(sql<[{ webhooks: number }]>`
@@ -244,7 +244,7 @@ export async function claimDeliveries(sql: Sql, limit: number): Promise<ClaimedD
     ) as d`;
 }
 
-/** Deletes the oldest finished deliveries of a webhook, except the `KEPT_MAX` deliveries that are kept for its owner. */
+/** Deletes the finished deliveries of a webhook beyond `KEPT_MAX`: first those without an attempt, then the oldest. */
 export async function deleteOldDeliveries(sql: Sql, webhookId: string): Promise<void> {
   await sql`
     delete from webhook_deliveries
@@ -257,7 +257,7 @@ export async function deleteOldDeliveries(sql: Sql, webhookId: string): Promise<
     )`;
 }
 
-/** Returns the number of seconds that the oldest due delivery of an enabled webhook has waited; 0 if no delivery is due. */
+/** Returns the number of seconds for which the enabled webhook that is longest due has waited; 0 if no webhook is due. */
 export async function measureOldestDelivery(sql: Sql): Promise<number> {
   return onlyValue(sql<[{ seconds: number }]>`
     select coalesce(extract(epoch from now() - min(due_at)), 0)::float8 as seconds

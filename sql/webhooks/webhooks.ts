@@ -1,13 +1,13 @@
 /**
- * Tables `webhooks` and `webhook_retired_secrets`: the URLs that receive events of an organization, and replaced secrets. A
- * replaced secret signs for one more day, in addition to the current secret.
+ * Tables `webhooks` and `webhook_retired_secrets`: the URLs that receive events of an organization, and replaced secrets. For one
+ * more day, requests are signed with a replaced secret in addition to the current one.
  */
 import type { EventType } from "../../shared/vocabulary.ts";
 import { firstRow, fragment, onlyRow, type Sql } from "../connection/pool.ts";
 
-/** Maximum number of replaced secrets of a webhook that still sign. */
+/** Maximum number of replaced secrets of a webhook that are still used for signing. */
 export const RETIRED_SECRETS_MAX = 5;
-/** Number of hours for which a secret still signs after its replacement. */
+/** Number of hours for which a secret is still used for signing after its replacement. */
 const RETIRED_SECRET_HOURS = 24;
 
 /** A webhook without its secret. */
@@ -68,8 +68,7 @@ export async function findAnyWebhook(sql: Sql, id: string): Promise<WebhookRow |
 
 /**
  * Updates the fields that are set. Enabling a disabled webhook skips the events since it was disabled. Disabling a webhook marks
- * its pending deliveries as failed. A new URL makes pending deliveries due, and so does enabling the webhook. Lock the webhook
- * first.
+ * its pending deliveries as failed. A new URL or enabling the webhook makes its pending deliveries due. Lock the webhook first.
  */
 export async function updateWebhook(
   tx: Sql,
@@ -115,8 +114,8 @@ async function makePendingDue(sql: Sql, webhookId: string): Promise<void> {
 }
 
 /**
- * Replaces the secret of a webhook. The old secret signs until `retiredUntil`. Returns null if too many replaced secrets still
- * sign. Lock the webhook first.
+ * Replaces the secret of a webhook. The old secret is used for signing until `retiredUntil`. Returns null if too many replaced
+ * secrets are still in use. Lock the webhook first.
  */
 export async function rotateWebhookSecret(
   tx: Sql,
