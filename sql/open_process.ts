@@ -29,7 +29,7 @@ export interface ProcessNeeds {
   /** Returns the options of the pool for export snapshots. The replica and each node get a pool of the same size. */
   exports(config: Config): { applicationName: string; max: number; lanesMax?: number };
   openQueue(sql: Pool, onError: (error: unknown) => void): Promise<Boss>;
-  /** Called when the checks of the database have passed. */
+  /** Called after the database checks have passed. */
   check?(sql: Pool, log: Log): Promise<void>;
 }
 

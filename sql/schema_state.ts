@@ -16,7 +16,7 @@ export interface SchemaState {
   isRequirementKnown: boolean;
 }
 
-/** The error for a database that this release cannot use. The message follows "Cannot start:". */
+/** The error for a database that this release cannot use. The message follows "Cannot start:" or "Cannot migrate:". */
 export class SchemaError extends Error {
   override readonly name = "SchemaError";
 }

@@ -42,8 +42,8 @@ const COLUMNS = columnList("id, kind, email, user_id, org_id, details, network, 
 
 /**
  * Queues a mail, ends the links that it replaces, and returns the row's id. If the hourly limit is reached, the mail waits if its
- * kind allows waiting. Otherwise, it is not sent, and earlier links stay valid. Anyone can request a mail with a link, so a mail
- * that is not sent takes the same work as one that is. The response time must not reveal the difference. Call inside the
+ * kind allows waiting. Otherwise, it is not sent, and earlier links stay valid. Anyone can request a mail with a link, and the
+ * response time must not reveal whether it is sent. Such a mail therefore takes the same work in both cases. Call inside the
  * transaction of the change that the mail is about.
  */
 export async function queueAccountMail(tx: Sql, boss: Boss, mail: NewAccountMail): Promise<string> {
@@ -54,7 +54,7 @@ export async function queueAccountMail(tx: Sql, boss: Boss, mail: NewAccountMail
   const { id, isOverLimit } = await insertAccountMail(tx, mail, policy.hourlyMax);
   if (policy.replaces !== null) {
     const isSame = policy.replaces === "email" ? tx`lower(email) = lower(${email})` : tx`user_id = ${userId}`;
-    // Over the limit, the new mail is ended instead. The response time must not reveal whether earlier mails were sent.
+    // Over the limit, ends the new mail instead, so that the response time does not reveal whether earlier mails were sent.
     const isEnded = isOverLimit ? tx`id = ${id}` : tx`kind = ${kind} and ${isSame} and id <> ${id}`;
     await tx`
       update account_mails
@@ -310,7 +310,7 @@ export async function findAccountLink(sql: Sql, link: AccountLink): Promise<Acco
     where ${works(sql, link)}`);
 }
 
-/** Uses up a link and returns its mail; null if the link is not valid. Of two concurrent transactions, the second one gets null. */
+/** Uses up a link and returns its mail; null if the link is not valid. A second concurrent transaction waits and gets null. */
 export async function markAccountLinkUsed(sql: Sql, link: AccountLink): Promise<AccountMailRow | null> {
   return firstRow(sql<AccountMailRow[]>`
     update account_mails

@@ -58,7 +58,7 @@ export interface OrgProfileRow extends Pick<OrgRow, "slug" | "name" | "isPersona
   websiteUrl: string | null;
   /** The number of definition lines with a public version that is not quarantined. */
   publicDefinitions: number;
-  /** The number of executions of these lines. Executions of other lines are not counted. */
+  /** The number of executions of these lines only. */
   totalExecutions: number;
 }
 

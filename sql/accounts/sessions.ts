@@ -79,7 +79,7 @@ export async function isSessionProven(
     where id = ${session.id} and factor_at > now() - make_interval(secs => ${session.maxAgeSeconds})`);
 }
 
-/** Returns the time when a session was last verified with a second factor; null if the session was never verified. */
+/** Returns the time when a session was last verified with a second factor; null if the session is not verified. */
 export async function findSessionFactorAt(sql: Sql, id: string): Promise<string | null> {
   return firstValue(sql<{ factorAt: string | null }[]>`
     select factor_at

@@ -11,7 +11,7 @@ import { ExportLanes, type ExportSnapshot, openExportSnapshot } from "./snapshot
 const CATCH_UP_MS = 1000;
 /** Timeout for opening a snapshot, including the wait for the replica. */
 const TIMEOUT_MS = 2000;
-/** Time during which the replica is not used after a failure. The next call then retries the replica in the background. */
+/** Time during which the replica is not used after a failure. The next `readPosition()` then retries it in the background. */
 const REST_MS = 5000;
 /** Maximum number of connections for cancellations, retries and the catalog. */
 const CONTROL_MAX = 4;
@@ -113,8 +113,8 @@ export class Replica {
   }
 
   /**
-   * Returns the replica's pool once the replica shows everything committed before the call. Returns null at once while the replica
-   * is not used, after the timeout if it is still behind, and after twice the timeout if it does not respond.
+   * Returns the replica's pool once the replica shows everything committed before the call. Returns null at once if the replica
+   * cannot be used, after the timeout if it is still behind, and after twice the timeout if it does not respond.
    */
   async catchUp(timeoutMs: number): Promise<Pool | null> {
     const position = await this.readPosition();

@@ -10,7 +10,7 @@ const KEPT_MAX = 100;
 /** Maximum number of webhooks that one statement processes, and of events that it queues per webhook. */
 const BATCH = 100;
 /**
- * Duration of a claim, which exceeds the duration of any attempt. Afterwards, another runner can claim the delivery of a crashed
+ * Duration of a claim. It exceeds the duration of any attempt. When it ends, other runners can claim the delivery of a crashed
  * runner.
  */
 const CLAIM_SECONDS = 60;
