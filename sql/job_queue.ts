@@ -11,9 +11,7 @@ import type { Sql } from "./connection/pool.ts";
 export type Boss = PgBoss;
 
 const SCHEMA = "pgboss";
-/**
- * Seconds without a heartbeat after which a runner loses its job. Another runner gets the job within 30 s of the last heartbeat.
- */
+/** Seconds without a heartbeat after which an attempt fails. Another runner gets the job after the queue's retry delay. */
 const HEARTBEAT_SECONDS = 20;
 /** Interval of the checks for lapsed heartbeats, due schedules and queue lengths. */
 const HEARTBEAT_CHECK_SECONDS = 5;
@@ -119,7 +117,7 @@ export interface QueuedJob<Name extends JobName> {
   id: string;
   name: Name;
   payload: JobPayloads[Name];
-  /** Seconds after which a running attempt counts as stuck, for queues without such a setting. */
+  /** Seconds after which a running attempt expires, for queues without the setting `expireInSeconds`. */
   expireSeconds?: number;
   /** The earliest start time of the job; immediately if unset or null. */
   startAt?: string | null;

@@ -1,6 +1,6 @@
 /**
- * Applies pending migrations in the order of their names. Then validates the check constraints on time columns, upgrades the job
- * queue, grants privileges, and recomputes hashes that SQL cannot compute.
+ * Applies pending migrations in the order of their names. Then installs the functions of the tracker tables, validates the check
+ * constraints on time columns, upgrades the job queue, grants privileges, and recomputes hashes that SQL cannot compute.
  */
 import { readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";

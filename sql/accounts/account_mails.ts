@@ -132,9 +132,9 @@ interface OverLimitMail extends Pick<NewAccountMail, "kind" | "email" | "orgId">
 }
 
 /**
- * Delays a mail over the limit until the limit allows it, if its kind allows waiting. Returns the time at which the mail will be
- * sent; null if it will not be sent. An organization has at most one waiting mail per address, because later invitations reuse that
- * mail.
+ * Handles a mail over the limit, if its kind allows waiting: reuses an earlier mail, or else schedules this one, or else takes over
+ * the send time of a younger organization. Returns the send time; null if this mail will not be sent. An organization has at most
+ * one waiting mail per address, because later invitations reuse it.
  */
 async function awaitTurn(tx: Sql, mail: OverLimitMail): Promise<string | null> {
   const { maxWaitHours }: AccountMailPolicy = ACCOUNT_MAILS[mail.kind];

@@ -14,7 +14,7 @@ export interface AuditHead {
 
 /** The start and the end of the chain: the last deleted and the last sealed entry. */
 export interface AuditChainRow {
-  /** The position of the last entry that retention deleted. */
+  /** The position of the last entry that retention deleted; 0 if there is none. */
   deletedPosition: number;
   /** The hash at `deletedPosition`, in hex. */
   deletedHash: string;

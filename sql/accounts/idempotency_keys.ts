@@ -4,7 +4,7 @@ import { firstRow, type Sql } from "../connection/pool.ts";
 
 /** Identifies an idempotency key. Different callers can use the same key independently. */
 export interface IdempotencyKey {
-  /** The user's id, or the network address of an anonymous caller. */
+  /** The user's id, or the network of an anonymous caller. */
   caller: string;
   key: string;
 }
@@ -36,8 +36,8 @@ export interface IdempotencyRecord {
 }
 
 /**
- * Claims a key for a request. Returns false if another request has claimed the key in the last 24 hours and not released it. If
- * that request crashed before its write, a retry with the same fingerprint takes over the key once the lock expires.
+ * Claims a key for a request. Returns false if the key has a row that is less than 24 hours old. Exception: if the row's request
+ * crashed before its write, a retry with the same fingerprint takes over the row once its lock expires.
  *
  * Never waits for a row lock, although the transaction of a write locks the row of its key. `on conflict do nothing` alone would
  * wait for a row that is being changed, so the statement first checks whether the key exists.

@@ -1,6 +1,6 @@
 /**
- * Table `login_attempts`: limits on sign-in attempts, which protect passwords. All processes share the limits. The sliding window
- * is 60 seconds.
+ * Table `login_attempts`: limits on sign-in attempts, to protect passwords from guessing. All processes share the limits. The
+ * sliding window is 60 seconds.
  */
 import { anyRow, type Sql } from "../connection/pool.ts";
 

@@ -90,7 +90,7 @@ export async function markOrgDeleted(tx: Sql, orgId: string): Promise<DeletedOrg
       finished_at = now(), waiting_for = null, retry_at = null
     where org_id = ${orgId} and status in ('queued', 'running')
     returning id`;
-  // Members are deleted last. Writers lock the rows that they change before their membership, so any other order could deadlock.
+  // Members are deleted last, because writers lock their membership last. Any other order could deadlock.
   const { count: members } = await tx`delete from organization_members where org_id = ${orgId}`;
   // The previous statement may have waited for writers. This deletes the drafts that they committed meanwhile.
   await deleteDrafts(tx, orgId);
@@ -134,8 +134,8 @@ interface DeletionNotice {
 }
 
 /**
- * Queues a deletion notice to each owner and returns the mails' ids. Call at the end of the transaction of the change, because it
- * locks the owners' addresses.
+ * Queues a deletion notice to each owner and returns the mails' ids. Call at the end of the transaction of the change, because the
+ * notices lock the owners' addresses.
  */
 export async function queueDeletionNotices(
   tx: Sql,

@@ -63,7 +63,7 @@ export async function findOrgMember(sql: Sql, { orgId, userId }: MemberKey): Pro
   return firstRow(sql<OrgMemberRow[]>`${orgMembers(sql, orgId)} and m.user_id = ${userId}`);
 }
 
-/** Lists the members of an organization, ordered by role, highest first, and then by username. */
+/** Lists the members of an organization, ordered by role (highest first) and username. */
 export async function listOrgMembers(sql: Sql, orgId: string): Promise<OrgMemberRow[]> {
   return sql<OrgMemberRow[]>`
     ${orgMembers(sql, orgId)}

@@ -108,7 +108,7 @@ interface ProjectPage {
   offset?: number;
 }
 
-/** Lists an organization's deleted projects that can be restored, last deleted first, and returns their total number. */
+/** Lists an organization's deleted projects that can be restored, newest deletion first, and returns their total number. */
 export async function listRestorableProjects(
   sql: Sql,
   { orgId, limit = null, offset = 0 }: ProjectPage,

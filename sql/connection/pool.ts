@@ -42,7 +42,7 @@ const READ_LOCK_TIMEOUT_MS = 3_000;
  */
 const WRITE_LOCK_TIMEOUT_MS = 20_000;
 
-/** Idle seconds before TCP probes a connection. */
+/** Idle seconds before the first TCP keepalive probe of a connection. */
 const KEEP_ALIVE_SECONDS = 15;
 
 /** Converts a time such as `2026-01-01 00:00:00.12+00`, as PostgreSQL prints it in UTC sessions, to ISO 8601 with milliseconds. */

@@ -35,7 +35,7 @@ export class Replica {
   readonly #streams: Pool;
   readonly #control: Pool;
   readonly #log: Log;
-  /** The time of the next retry, by `performance.now()`; null while the replica is in use. */
+  /** The earliest time of the next retry, by `performance.now()`; null while the replica is used. */
   #restsUntil: number | null = null;
   #isClosed = false;
 
@@ -64,7 +64,7 @@ export class Replica {
   }
 
   /**
-   * Checks, like an export, whether the replica can be used, and returns `isUsed()`. Metrics call this method, because an idle
+   * Checks whether the replica can be used, as an export would, and returns `isUsed()`. Metrics call this method, because an idle
    * process does not notice when the replica fails or recovers.
    */
   async check(): Promise<boolean> {
@@ -104,8 +104,7 @@ export class Replica {
       snapshot.onLost((error) => this.isToBlameFor(error));
       return snapshot;
     } catch (error) {
-      // The snapshot may still open. Do not wait until it is closed, because a server that does not respond does not close it
-      // either.
+      // The snapshot may still open. Close it then, but do not wait for that, because the server may not respond.
       void opening.then((late) => late.close()).catch(() => {});
       signal.throwIfAborted();
       return this.#rest(error);
@@ -172,7 +171,7 @@ export class Replica {
 
 /**
  * Returns 0 if the replica has replayed all WAL that the primary has flushed, otherwise the age of the last commit that it
- * replayed.
+ * replayed; null if it has replayed no commit since its start.
  */
 async function measureLag(primary: Pool, replica: Pool): Promise<number | null> {
   const [flushed] = await primary<[{ now: string; lsn: string }]>`

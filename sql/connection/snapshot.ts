@@ -276,7 +276,7 @@ export class ExportSnapshot {
     await this.ended;
   }
 
-  /** Destroys a connection that was not released, and waits until the server has ended its transaction. */
+  /** Destroys a connection that was not released, and waits up to 5 s for the server to end the session. */
   async destroy(): Promise<void> {
     if (!destroyConnection(this.#transaction.tx)) return;
     await this.ended;

@@ -1,4 +1,4 @@
-/** Writes to `events`, which GET /events and webhooks read. Call inside the transaction that makes the reported change. */
+/** Writes to `events`, which GET /events and webhooks read. Call these functions inside the transaction that makes the change. */
 import type { DefinitionEventType, EventType } from "../../shared/vocabulary.ts";
 import { type Sql, tableRows } from "../connection/pool.ts";
 import type { PriceChange } from "../models/model_price_changes.ts";

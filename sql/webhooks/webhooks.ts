@@ -23,7 +23,7 @@ export interface WebhookRow {
 
 const COLUMNS = ["id", "org_id", "url", "types", "disabled_at", "created_at", "updated_at"];
 
-/** Inserts a webhook that receives events from now on. Lock the organization first, so that its webhooks can be counted. */
+/** Inserts a webhook that receives events from now on. Lock the organization before you count its webhooks. */
 export async function insertWebhook(
   sql: Sql,
   webhook: { orgId: string; url: string; types: readonly EventType[]; secret: string },
