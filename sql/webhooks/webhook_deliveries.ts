@@ -3,7 +3,7 @@ import type { EventType, WebhookDeliveryStatus } from "../../shared/vocabulary.t
 import { fragment, onlyRow, onlyValue, type Sql } from "../connection/pool.ts";
 import { isoText } from "../iso_text.ts";
 
-/** Maximum number of pending deliveries of a webhook. At the maximum, new events wait in `events`. */
+/** Once a webhook has this many pending deliveries, no more are queued for it. New events then wait in `events`. */
 export const PENDING_MAX = 1000;
 /** Number of finished deliveries that are kept per webhook, for its owner to inspect. */
 const KEPT_MAX = 100;
