@@ -15,7 +15,7 @@ export interface DefinitionLineKey extends DefinitionName {
   orgId: string;
 }
 
-/** A lookup of a name. */
+/** A name to look up. */
 export interface DefinitionLineQuery extends DefinitionName {
   viewer: DefinitionViewer;
   /** Organization to search; null searches all organizations. */
@@ -36,9 +36,9 @@ interface NamedLines {
 }
 
 /**
- * Returns a subquery for the line of a key, with at most one row. It reads the first line at or after the key, which only the index
- * of the key supports. With an equality condition, the planner may read all lines of the name, and thousands of organizations may
- * have such a line.
+ * Returns a subquery for the line of a key, with at most one row. It reads the first line at or after the key, so the planner can
+ * use only the index on the key. With an equality condition, the planner may use the index on the name, and thousands of
+ * organizations may have a line of that name.
  */
 export function lineOfKey(key: { orgId: Fragment; type: Fragment; name: Fragment }): Fragment {
   const { orgId, type, name } = key;
@@ -87,8 +87,8 @@ export function chosenLine(
     cross join lateral ${lineOfKey({ orgId: fragment`m.org_id`, type, name })} as l
     where m.user_id = ${userId}::uuid
   )`;
-  // Reads the first entry at or after the name, as in `lineOfKey`. Without this check, a name with thousands of lines would be
-  // searched in all of them, even if no line is visible to everyone.
+  // Whether everyone can see a version of this name. Reads the first index entry at or after the name, as in `lineOfKey`. Without
+  // this check, the query would read every line of the name, even if none is visible to everyone.
   const isShared = fragment`(
     select d.name = ${name} and d.type = ${type}
     from definitions as d
@@ -248,7 +248,7 @@ export async function incrementForkCount(sql: Sql, id: string): Promise<void> {
     where id = ${id}`;
 }
 
-/** Deletes a line if it has no versions, which frees its name. Decrements the fork count of its source line. */
+/** Deletes a line if it has no versions, which frees its name. If it was a fork, decrements its source's fork count. */
 export async function deleteEmptyLine(sql: Sql, id: string): Promise<void> {
   await sql`
     with deleted as (

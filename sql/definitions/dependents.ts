@@ -10,9 +10,9 @@ import { type DefinitionViewer, isListed, isVisible } from "./visibility.ts";
 export const MAX_REFERENCED_RANGES = 1_000;
 
 /**
- * Returns up to `MAX_REFERENCED_RANGES` distinct ranges of references to this line. Only versions that the viewer finds in lists
- * are read. Authors take turns, each with their most frequent ranges first. One user's ranges therefore cannot displace those of
- * other users, even if that user publishes in many organizations.
+ * Returns up to `MAX_REFERENCED_RANGES` distinct ranges of tree references to this line. Skips ranges longer than
+ * `MAX_RANGE_LENGTH`, and versions that the viewer does not find in lists. Authors take turns, each with their most frequent ranges
+ * first. One user's ranges therefore cannot displace those of other users, even if that user publishes in many organizations.
  */
 export async function listReferencedRanges(
   sql: Sql,
@@ -35,7 +35,7 @@ export async function listReferencedRanges(
 }
 
 /**
- * Returns the condition that a reference `r` of a version `d` refers to this line and that the viewer finds the version in lists.
+ * Returns the condition that `r` is a tree reference of a version `d` to this line, and that the viewer finds the version in lists.
  */
 function isDependent(sql: Sql, { target, viewer }: { target: DefinitionLineKey; viewer: DefinitionViewer }) {
   // The partial index requires the condition on the length.

@@ -26,9 +26,9 @@ export interface NewExecutions {
  * Adds executions to a line, and counts them and their callers. Runs that the line already has are skipped. Returns the line's new
  * execution count, or null if no execution was new.
  *
- * The function sends one statement before it returns. If the caller then calls `sendCommit`, the line stays locked only until that
- * commit, without further round trips. Every writer takes its locks in the same order: runs, callers, the line, then the hourly
- * counts, which a trigger updates. Writers therefore cannot deadlock.
+ * The only statement is sent synchronously. If the caller calls `sendCommit` before awaiting the result, the line is not locked
+ * during a further round trip. Every writer takes its locks in the same order: runs, callers, the line, then the hourly counts,
+ * which triggers update. Writers therefore cannot deadlock.
  */
 export async function insertExecutions(
   tx: Sql,
@@ -68,7 +68,7 @@ export interface ExecutionWindow {
   lineId: string;
   minutes: number;
   viewer: DefinitionViewer;
-  /** Bucket of the breakdown by time. A breakdown that is null or false stays empty in the result. */
+  /** Bucket size of the breakdown by time. A breakdown that is not requested is empty in the result. */
   byTime: TimeBucket | null;
   bySource: boolean;
   byVersion: boolean;
@@ -95,14 +95,14 @@ interface CountRow {
 }
 
 /**
- * Counts the executions of a line in the last `minutes`. Whole hours are read from precomputed counts. Only the hour in which the
- * window begins is counted record by record.
+ * Counts the executions of a line in the last `minutes`. The hour in which the window begins is counted from its records. All later
+ * hours are read from the hourly counts.
  */
 export async function countExecutions(sql: Sql, window: ExecutionWindow): Promise<ExecutionCounts> {
   const { lineId, minutes, byTime, bySource, byVersion } = window;
   const since = sql`now() - make_interval(mins => ${minutes})`;
   const firstWholeHour = sql`date_trunc('hour', ${since}, 'UTC') + interval '1 hour'`;
-  // A breakdown that is not requested has null in every row. It adds one group, which is dropped below.
+  // The column of an unrequested breakdown is null in every row. Its grouping set adds one group, which is dropped below.
   const rows = await sql<CountRow[]>`
     with recorded as (
       select hour as recorded_at, source, definition_id, count

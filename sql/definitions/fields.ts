@@ -199,7 +199,7 @@ export const VERSION_FIELDS = {
 
 export type Version = FieldValues<typeof VERSION_FIELDS>;
 
-/** The columns of a version that the service reads, for any caller. Responses omit some of these columns. */
+/** The columns of a version that the service reads, with values that the caller may not see. Responses omit some of the columns. */
 export const ROW_FIELDS = {
   ...DEFINITION_FIELDS,
   changeSummary: VERSION_FIELDS.changeSummary,

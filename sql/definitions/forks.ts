@@ -22,8 +22,8 @@ export interface LineageStep {
   /** Type of the source. The type, name and version are those at the time of the fork. */
   sourceType: DefinitionType;
   /**
-   * Name of the source. Name, version and id are null if the viewer cannot see the source, or could not see it before it was
-   * deleted.
+   * Name of the source. Name and version are null if the viewer cannot see the source. Only members of its organization see the
+   * name and version of a deleted source.
    */
   sourceName: string | null;
   sourceVersion: string | null;
@@ -32,9 +32,9 @@ export interface LineageStep {
 }
 
 /**
- * Returns the lineage of a line, nearest source first; empty if the line is not a fork. The lineage ends at the first source that
- * the viewer cannot see, or after `limit` steps. Cycles are impossible, because a source is older than its forks. Only members see
- * the address of a deleted source. Only drafts can be deleted, and only members can see drafts.
+ * Returns the lineage of a line, nearest source first; empty if the line is not a fork. The lineage ends with the first source that
+ * was deleted or that the viewer cannot see, or after `limit` steps. Cycles are impossible, because a source is older than its
+ * forks. Only members see the address of a deleted source, because only drafts can be deleted and only members can see drafts.
  */
 export async function listLineage(
   sql: Sql,

@@ -1,4 +1,4 @@
-/** Quarantines versions or whole lines for operators. */
+/** Quarantines and releases versions or whole lines, for operators. */
 import { firstValue, type Sql } from "../connection/pool.ts";
 
 /** A line, or one version of a line, that an operator selects. */
@@ -18,8 +18,8 @@ export interface QuarantineChange {
 }
 
 /**
- * Locks a line with its versions and returns the time when the whole line was quarantined, or null. Locks the versions before the
- * line, as other writers do. Call inside a transaction.
+ * Locks a line with its versions and returns the time when the whole line was quarantined; null if it is not quarantined. Locks the
+ * versions before the line, as other writers do. Call inside a transaction.
  */
 export async function lockLineQuarantine(sql: Sql, lineId: string): Promise<string | null> {
   await sql`

@@ -6,9 +6,9 @@ import { type DefinitionViewer, isVisible, memberOrgIds } from "./visibility.ts"
 
 /**
  * Returns an expression for the organization that a reference `r` of a version `d` would be bound to now. An organization in the
- * reference takes precedence, then the document's own organization if it has a line of that name, then the organization of the line
- * that the name resolves to for the viewer. If no line is found, the document's own organization is used, so that no other
- * organization can add the line.
+ * reference takes precedence; the value is null if it does not exist. Next are the document's own organization if it has a line of
+ * that name, and the organization of the line that the name resolves to for the viewer. If there is no such line, the reference is
+ * bound to the document's own organization, so that no other organization can claim the name later.
  */
 export function liveTarget(viewer: DefinitionViewer): Fragment {
   const named = { type: fragment`r.type`, name: fragment`r.name` };
@@ -59,8 +59,9 @@ interface CandidateInterval extends DefinitionLineKey, VersionInterval {}
 
 /**
  * Returns the version that each interval resolves to. This is the highest published version that the viewer can see, else the
- * highest deprecated version, else the archived version if the interval has only one version. Quarantined versions are skipped.
- * `place` is the index of the interval. Lines may have thousands of versions, so each choice is read from an index.
+ * highest deprecated version, else the archived version if the interval allows only one version number. Skips quarantined versions,
+ * and omits intervals without a version. `place` is the interval's index. Each choice is read from an index, because lines may have
+ * thousands of versions.
  */
 export async function listReferenceCandidates(
   sql: Sql,

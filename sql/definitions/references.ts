@@ -8,9 +8,8 @@ import { type DefinitionViewer, isVisible, memberOrgIds } from "./visibility.ts"
 
 export interface DefinitionReferenceRow extends DefinitionReference {
   /**
-   * Id of the organization that the reference resolves to. The id of the organization that the reference resolves to: at
-   * publication for a published version, now for a draft. Null if that organization does not exist. Also null for non-members if
-   * only members can resolve the reference.
+   * Id of the organization that the reference resolves to. It is bound at publication for a published version, and resolved now for
+   * a draft (`targetOrg`). Null if it does not exist. Also null for non-members if the reference is for members only.
    */
   targetOrgId: string | null;
 }
@@ -40,8 +39,8 @@ export async function listDefinitionReferences(
 }
 
 /**
- * Returns the bare references to other organizations that no published version of the same line had. Other organizations are those
- * that the author, `viewer`, does not belong to.
+ * Returns the references, among bare `references`, to organizations that the author, `viewer`, does not belong to. Omits a
+ * reference if another version of the line that is not a draft already has a bare reference to the same definition.
  */
 export async function listNewForeignReferences(
   sql: Sql,
@@ -117,9 +116,9 @@ export async function listTreeReferences(
 }
 
 /**
- * Returns the tree references of up to ten publications that directly precede each version on its line. Each reference is returned
- * as a text of the given version's id and the reference's organization id, type, name and range. The result is limited, because
- * other publications wait for this query.
+ * Returns the tree references of the ten versions of the same line that were published last before each given version. A reference
+ * is returned as text: the given version's id and the reference's organization id, type, name and range, separated by spaces. The
+ * result is limited to 50,000 rows, because other publications wait for this query.
  */
 export async function listNeededBefore(sql: Sql, versions: readonly { id: string }[]): Promise<Set<string>> {
   const rows = await sql<{ needed: string }[]>`
@@ -138,7 +137,7 @@ export async function listNeededBefore(sql: Sql, versions: readonly { id: string
   return new Set(rows.map(({ needed }) => needed));
 }
 
-/** Replaces the stored references of a version with unsettled references. Call inside a transaction. */
+/** Replaces the stored references of a draft. The new references are not bound to organizations. Call inside a transaction. */
 export async function replaceDefinitionReferences(
   sql: Sql,
   definitionId: string,
@@ -151,7 +150,7 @@ export async function replaceDefinitionReferences(
 /** Number of references per insert statement: about 200 KB of JSON. */
 const REFERENCES_PER_INSERT = 2_000;
 
-/** Adds the unsettled references of new versions. Call inside a transaction. */
+/** Adds the references of new versions, not bound to organizations. Call inside a transaction. */
 export async function insertDefinitionReferences(
   sql: Sql,
   versions: readonly { id: string; references: readonly DefinitionReference[] }[],
@@ -186,9 +185,9 @@ export async function settleDefinitionReferences(
 }
 
 /**
- * Restricts references of published versions to members of their organization. Non-members can never resolve these references. Call
- * inside the publishing transaction, with the references to other organizations that the author cannot resolve. Otherwise an author
- * could refer to a definition that they cannot see and create a cycle, which the definition's owner would have to break.
+ * Restricts references of published versions to members of the version's organization. Non-members can never resolve these
+ * references. Call inside the publishing transaction, with the references to other organizations that the author cannot resolve.
+ * Otherwise an author could refer to a definition that they cannot see and create a cycle that its owner would have to break.
  */
 export async function markReferencesForMembers(
   sql: Sql,

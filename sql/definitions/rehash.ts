@@ -4,16 +4,16 @@ import { hashStoredYaml } from "../../shared/definitions/hash_definition.ts";
 import { onlyValue, type Sql } from "../connection/pool.ts";
 import { existsRelation } from "../schema_state.ts";
 
-/** Number of documents in memory at once: at most 15 MB of text. */
+/** Number of documents per batch, which is held in memory: at most 15 MB of text. */
 const BATCH = 100;
-/** Number of passes over the versions. Locked versions are retried for about ten seconds. */
+/** Maximum number of passes. With the pauses between passes, locked versions are retried for about ten seconds. */
 const PASSES = 20;
 const PAUSE_MS = 500;
 const REPORT_MS = 1000;
 const BEFORE_ALL_IDS = "00000000-0000-0000-0000-000000000000";
 
 export interface RehashOptions {
-  /** Called every second, and once at the end if any hash was outdated. */
+  /** Called at most once a second, and at the end if any hash was outdated. */
   onProgress: (done: number, total: number) => void;
 }
 
@@ -25,12 +25,12 @@ interface OldRow {
 }
 
 /**
- * Recomputes hashes in an outdated format. Returns the number of versions that were skipped because other sessions have locked
- * them. Never waits for a writer, and never overwrites a concurrent change. Each batch is committed, so a rerun resumes where a
- * killed run stopped. Concurrent calls are safe.
+ * Recomputes hashes in an outdated format. Returns the number of versions that the last pass skipped because other sessions had
+ * locked or changed them. Never waits for a row lock, and never overwrites a concurrent change. Each batch is committed, so a rerun
+ * resumes where a killed run stopped. Concurrent calls are safe.
  */
 export async function rehashDefinitions(sql: Sql, { onProgress }: RehashOptions): Promise<number> {
-  // The index does not exist if only earlier migrations have been applied.
+  // The index does not exist until its migration has been applied.
   let left = (await existsRelation(sql, "definitions_json_hash_idx")) ? await countOld(sql) : 0;
   const total = left;
   let reportedAt = performance.now();

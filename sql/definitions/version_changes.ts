@@ -1,4 +1,4 @@
-/** Writes to table `definitions`: new drafts, edits, status changes and new renderings. */
+/** Writes to table `definitions`: inserts, edits and deletes drafts, changes the status, and replaces renderings. */
 import { anyRow, fragment, type Sql, tableRows } from "../connection/pool.ts";
 import type { DefinitionContent, DefinitionRow, DefinitionRuntime } from "./fields.ts";
 

@@ -54,8 +54,8 @@ export async function lockDefinition(
 }
 
 /**
- * Finds a version that the viewer can see, and locks it against changes with a lock that other transactions can share. Returns null
- * if the viewer sees no version with this id. Call inside a transaction.
+ * Finds a version that the viewer can see, and locks it `for share`: other transactions can also hold the lock, but cannot change
+ * the version. Returns null if the viewer sees no version with this id. Call inside a transaction.
  */
 export async function holdDefinition(
   sql: Sql,
@@ -87,8 +87,8 @@ export async function findYaml(sql: Sql, id: string): Promise<string | null> {
 type VersionPlace = Pick<DefinitionRow, "orgId" | "orgSlug" | "name" | "version">;
 
 /**
- * Finds the address of a version by id, in one organization or in all organizations. Returns null if the viewer cannot see the
- * version.
+ * Finds the address of a version by id and type, in one organization or, if `orgId` is null, in all. Returns null if there is no
+ * such version or the viewer cannot see it.
  */
 export async function findVisibleVersion(
   sql: Sql,
@@ -127,7 +127,7 @@ export async function resolveDefinition(sql: Sql, query: DefinitionQuery): Promi
 /**
  * Resolves the name in a read request to a version of the `chosenLine` (docs/contract.md, Definitions). A line that has the
  * requested version is preferred. If no version is requested, selects the highest published version of the line, or else the
- * highest deprecated one. `select` reads from versions `d`, and its rows must have an id.
+ * highest deprecated one, without quarantined versions. `select` reads from versions `d`, and its rows must have an id.
  */
 async function resolveName<Row extends { id: string }>(
   sql: Sql,

@@ -6,8 +6,8 @@ export interface DefinitionViewer {
   /** Id of the user; null for anonymous callers. */
   userId: string | null;
   /**
-   * Organization of a bound key, which sees drafts and private versions of this organization only. Null allows all of the user's
-   * organizations.
+   * Organization that the API key is bound to. The viewer sees drafts and private versions of this organization only. Null allows
+   * all of the user's organizations.
    */
   boundOrgId: string | null;
   /** True for a session without a second factor. Organizations that require a second factor are then excluded. */
@@ -49,8 +49,8 @@ export function isOpenVersion(): Fragment {
 
 /**
  * Returns the condition that the viewer can see a row `d` of `definitions` by name. Drafts, private versions and quarantined
- * versions are visible to members only. All other versions are visible to everyone. Lists also omit archived versions and the
- * unlisted versions of other organizations.
+ * versions are visible only to members of their organization. All other versions are visible to everyone. Lists also omit archived
+ * versions and the unlisted versions of other organizations.
  */
 export function isVisible(viewer: DefinitionViewer): Fragment {
   if (viewer.seesAll) return fragment`true`;
@@ -61,8 +61,8 @@ export function isVisible(viewer: DefinitionViewer): Fragment {
 
 /**
  * Returns the condition that the viewer finds a row `d` of `definitions` in lists. The database function `definition_is_public`
- * decides which versions everyone finds, and triggers copy its result to `definition_listings`. Members find all versions except
- * archived ones.
+ * decides which versions everyone finds, and triggers copy its result to `definition_listings`. Members find all versions of their
+ * organizations except archived ones.
  */
 export function isListed(viewer: DefinitionViewer): Fragment {
   const isPublic = fragment`(definition_is_public(d.status, d.visibility) and d.quarantined_at is null)`;

@@ -2,7 +2,7 @@
 import { EXPORT_DATASETS } from "../../shared/exports/datasets.ts";
 import { anyRow, type Sql } from "../connection/pool.ts";
 
-/** Audit log actions: loading of the demo has started, and is complete. */
+/** Audit log actions for the start and the completion of loading the demo. */
 export const DEMO_STARTED = "demo.start";
 export const DEMO_DONE = "demo.seed";
 
@@ -22,8 +22,8 @@ export async function existsRun(sql: Sql, projectId: string): Promise<boolean> {
 }
 
 /**
- * Updates the planner's statistics of the tracker tables after many inserts. If the role does not own the tables, autovacuum
- * updates the statistics within minutes.
+ * Updates the planner's statistics of the tracker tables after many inserts. PostgreSQL skips tables that the role does not own;
+ * autovacuum updates their statistics within minutes.
  */
 export async function analyzeTracker(sql: Sql): Promise<void> {
   for (const { table } of Object.values(EXPORT_DATASETS)) await sql`analyze ${sql(table)}`;

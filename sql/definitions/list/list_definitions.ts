@@ -44,7 +44,10 @@ const NO_ITEMS = new Uint8Array();
 /** Timeout of a statement that reads a list. */
 export const LIST_TIMEOUT_MS = 5_000;
 
-/** Lists a page and counts all matches. Rejects with SQLSTATE 57014 if a statement takes longer than `LIST_TIMEOUT_MS`. */
+/**
+ * Lists a page and counts all matches. If a search finds nothing, repeats it with corrected words. Rejects with SQLSTATE 57014 if a
+ * statement takes longer than `LIST_TIMEOUT_MS`.
+ */
 export async function listDefinitions(sql: Pool, query: DefinitionListQuery): Promise<DefinitionPage> {
   const { page, search } = await withListSettings(sql, (tx) => readList(tx, query));
   if (page.total > 0 || search === null) return page;
@@ -57,9 +60,9 @@ export async function listDefinitions(sql: Pool, query: DefinitionListQuery): Pr
 /**
  * Runs `read` in a read-only transaction. Rejects with SQLSTATE 57014 if a statement takes longer than `LIST_TIMEOUT_MS`.
  *
- * The cost settings reflect that rows are mostly in memory, where page reads are cheap and the main cost is comparing the words of
- * a row. `work_mem` has room for a hash table of the ids of a member's versions (`isOthers`). Without the hash table, these ids
- * would be read again for every public row.
+ * The cost settings reflect that rows are mostly in memory, where page reads are cheap and the main cost is comparing the words
+ * of a row. `work_mem` is large enough for a hashed subplan over the ids of a member's versions (`isOthers`). Without hashing, the
+ * subplan would run again for every public row.
  */
 async function withListSettings<Result>(
   sql: Pool,
@@ -115,8 +118,8 @@ async function searchPage(sql: Transaction, query: ScopedQuery, asked: SearchWor
   const isSpelled = names.length > 0 ? [fragment`v.name = any(${[...names]}::text[])`] : [];
   const inWords = fragment`v.words @@ ${words}::tsquery`;
   const matches = isSpelled.reduce((all, one) => fragment`(${one} or ${all})`, inWords);
-  // With a subquery, the planner expects few matches and reads only the index of words. With filters, the plain condition lets the
-  // planner combine indexes.
+  // With a subquery, the planner expects few matches and reads only the GIN index on words. With filters, the plain condition lets
+  // the planner combine indexes.
   const isCounted = names.length === 0 && !hasFilters(query.filters);
   const counted = isCounted ? fragment`v.words @@ (select ${words}::tsquery)` : matches;
   if (query.sortBy !== null) return readPage(sql, query, { matches, counted, ranks: [] });

@@ -13,7 +13,7 @@ export interface DefinitionFilters extends FieldFilters {
   /** Slugs that the organization must have, so two different slugs match nothing. Empty matches everything. */
   organizations: readonly string[];
   isFork: boolean | null;
-  /** Tags, of which a version must have at least one. Empty matches everything. */
+  /** A version must have at least one of these tags. Empty matches everything. */
   tags: readonly string[];
   /**
    * Lists only the highest version of each line that the viewer can see and that has the requested `status`, if any. Other filters
@@ -29,7 +29,7 @@ export interface DefinitionFilters extends FieldFilters {
 }
 
 export interface ListScope {
-  /** Ids of the viewer's organizations. Their private versions and drafts are also listed. */
+  /** Ids of the viewer's organizations that are listed, with their private versions and drafts. */
   ownOrgIds: readonly string[];
   /** Whether public versions of other organizations are listed. */
   hasPublic: boolean;
@@ -110,7 +110,7 @@ export function countListed(scope: ListScope, { matches, counted }: Matching): F
 /** Two equivalent conditions on rows `v`. */
 export interface Matching {
   matches: Fragment;
-  /** Condition for the total. Its plan does not compare the words of each row. */
+  /** Condition for the total, worded so that the planner reads the index on words instead of comparing the words of each row. */
   counted: Fragment;
 }
 

@@ -32,9 +32,9 @@ export interface RankedPage {
 }
 
 /**
- * Selects a page with the best matches first, by `createdAt` within a rank. After RANKED_MATCHES, all matches are ordered by
- * `createdAt`. A rank is read only if better ranks do not fill the page, so a search that matches half of the registry costs little
- * more than a page.
+ * Selects a page with the best matches first, by `createdAt` within a rank. The matches after the first RANKED_MATCHES are ordered
+ * only by `createdAt`. A rank is read only if better ranks do not fill the page, so a search that matches half of the registry
+ * costs little more than a page.
  */
 export function rankedPage(
   scope: ListScope,

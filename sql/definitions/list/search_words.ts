@@ -8,7 +8,7 @@ const MAX_WORDS = 8;
 const MAX_HYPHENATED_NAMES = 20;
 /** Minimum length of a word that matches a part of a name. Shorter words match only as a whole or as a prefix. */
 const MIN_PART_LETTERS = 3;
-/** Maximum length of the suffix lexemes. */
+/** Length of the longest suffix lexeme. Longer search words are cut to this length. */
 const MAX_PART_LETTERS = 30;
 
 export interface SearchWord {
@@ -76,7 +76,7 @@ type Place = keyof typeof MARKS;
  */
 export function matchQuery({ words, text }: SearchWords): string {
   const all = every(words, wordQuery);
-  // A part of a name can span several words. It may then begin or end with too few letters of a word, or contain stop words.
+  // A part of a name can span several words. Its ends may then be too short to match alone, and it may contain stop words.
   const isCut = words.some(({ word }) => word !== text && [...word].length < MIN_PART_LETTERS);
   return isCut && [...text].length >= MIN_PART_LETTERS ? `(${all}) | ${part(text)}` : all;
 }

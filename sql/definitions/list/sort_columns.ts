@@ -50,8 +50,8 @@ function isOfLine({ sortBy }: DefinitionOrder): boolean {
 }
 
 /**
- * Returns a function that selects the first rows in an order. It selects up to `count` rows of each kind, and so possibly more than
- * `count` in all.
+ * Returns a function that selects the first rows in an order. The function selects up to `count` public rows and up to `count` rows
+ * of the viewer's organizations, so the caller must limit the result again.
  */
 export function firstRows(scope: ListScope, order: DefinitionOrder) {
   const listed = listedRows(scope);
