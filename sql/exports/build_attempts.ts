@@ -24,8 +24,8 @@ export interface StoredArtifact extends ContentDigest {
 }
 
 /**
- * Starts the next attempt of a job, even if its builder has crashed; null if the job has finished, does not exist, or has
- * used up its attempts.
+ * Starts the next attempt of a job, even if an earlier attempt is still marked as running; null if the job has finished, does not
+ * exist, or has used up its attempts.
  */
 export async function takeOverBuild(sql: Sql, id: string): Promise<ExportJobRow | null> {
   const nothing = { projectsDone: 0, projectsTotal: 0, rowsWritten: 0, bytesWritten: 0 };
@@ -50,8 +50,8 @@ export async function updateExportJobProgress(
 }
 
 /**
- * Locks the job's organization against deletion until the transaction ends. Call it before changing the job, because a
- * deletion also locks the organization first. The job's event references the organization.
+ * Locks the job's organization, which the job's event references, against deletion until the transaction ends. Call it before
+ * changing the job: a deletion also locks the organization first, so the two cannot deadlock.
  */
 export async function lockOrgOfExportJob(tx: Sql, id: string): Promise<void> {
   await tx`
@@ -61,7 +61,7 @@ export async function lockOrgOfExportJob(tx: Sql, id: string): Promise<void> {
     for key share`;
 }
 
-/** Fails a job that has used up its attempts; null if it has finished or is being built. */
+/** Fails a job that has used up its attempts, even if it is marked as running; null if it has finished or has attempts left. */
 export async function markExportJobExhausted(
   sql: Sql,
   job: { id: string; errorMessage: string },
@@ -93,9 +93,9 @@ export interface WaitingBuild {
 }
 
 /**
- * Requeues a build that `fault` has stopped, without counting the attempt. Returns null if the attempt is no longer running,
- * or if the job's first fault was `patienceMinutes` ago. Without a `fault`, a restart of PostgreSQL since the start of the
- * attempt counts as a database fault, because its error can look like any other.
+ * Requeues a build that `fault` has stopped, without counting the attempt. Returns null if the attempt is no longer running, or if
+ * the job's first fault was at least `patienceMinutes` ago. If `fault` is null, a restart of PostgreSQL since the start of the
+ * attempt counts as a database fault, because its error can look like any other. Without such a restart, also returns null.
  */
 export async function markExportJobWaiting(
   sql: Sql,

@@ -13,10 +13,10 @@ const CHUNK_BYTES = 256 * 1024;
 /** Buffer size of the first chunk, in bytes. Most datasets of a small project fit in it. */
 const FIRST_CHUNK_BYTES = 32 * 1024;
 /**
- * Garbage is collected after this many bytes of used chunks: the young generation, and every fourth time (14 MiB) the whole
- * heap. The engine sizes its heap by the machine's memory and would otherwise let many more used chunks pile up. With this
- * limit, a stream of any length takes about 30 MiB, or 36 MiB over two connections. A full collection takes 10 ms of CPU
- * time, a young collection less than 1 ms. Chunks that a lane buffers survive a young collection.
+ * Garbage is collected after this many bytes of used chunks: the young generation, and every fourth time (14 MiB) the whole heap.
+ * The engine sizes its heap by the machine's memory and would otherwise let many more used chunks pile up. With this limit, a
+ * stream of any length takes about 30 MiB, or 36 MiB over two connections. A full collection takes 10 ms of CPU time, a young
+ * collection less than 1 ms. Chunks that a lane buffers survive young collections; full collections free them.
  */
 const BYTES_PER_COLLECTION = 3.5 * 2 ** 20;
 const COLLECTIONS_PER_FULL_ONE = 4;
@@ -80,9 +80,9 @@ export interface CopyPart {
 }
 
 /**
- * Yields the lines of all parts in order, in chunks. Each connection is a lane, which copies one part after another. The
- * second lane starts if and when its connection opens. `nextPart` is called in the snapshot, one call at a time, and returns
- * null at the end. If the consumer returns early or a lane fails, both lanes stop and both connections stay usable.
+ * Yields the lines of all parts in order, in chunks. Each connection is a lane, which copies one part after another. The second
+ * lane starts if and when its connection opens. `nextPart` runs in the snapshot of the lane that needs a part, one call at a time,
+ * and returns null at the end. If the consumer returns early or a lane fails, both lanes stop and both connections stay usable.
  */
 export async function* copyLanes(
   snapshots: readonly [ExportSnapshot, Promise<ExportSnapshot | null>],
@@ -246,7 +246,7 @@ export class CopyLines {
     this.#finish = finish;
   }
 
-  /** Adds a row, which is a line ending with LF, as COPY sends it. A chunk always ends at the end of a line. */
+  /** Adds a row as COPY sends it. In text formats, it is a line that ends with LF. Chunks contain only whole rows. */
   add(row: Uint8Array): void {
     this.#makeRoom(row.length + (this.#isCrlf ? 1 : 0));
     this.#chunk.set(row, this.#used);
@@ -338,7 +338,7 @@ class LanesCopy {
   async end(): Promise<void> {
     this.#hasEnded = true;
     for (const lane of this.#lanes) lane.progress.notify();
-    // A lane that waits for PostgreSQL does not check `#hasEnded`.
+    // A lane that waits for PostgreSQL does not check `#hasEnded`, so its statement is canceled.
     if (!this.#isAllSent) await Promise.all(this.#lanes.map(({ snapshot }) => snapshot.cancel()));
     await Promise.all(this.#runs);
   }

@@ -97,9 +97,9 @@ export const FORMATS: Readonly<Record<ExportFormat, Format>> = {
 };
 
 /**
- * Returns the SQL of a CSV value, with formulas in text columns escaped. In our own tables, columns with a fixed list of
- * words contain no formulas. The words of a tracker's view are unchecked, and its column may be an enum. JSON text that
- * starts with a sign is a number.
+ * Returns the SQL of a CSV value. Formulas in text columns are escaped, even in columns with a fixed list of words: a tracker's
+ * view may return other words. The cast is for enum columns. JSON is not escaped, because JSON text that starts with a sign is a
+ * number.
  */
 function csvValue({ column, type }: ExportColumn): string {
   const value = `r."${column}"`;
@@ -179,7 +179,7 @@ async function* copyDataset(
   { selection, format, lanes, counted }: DatasetFileOptions & { counted: RowMeter | undefined },
 ): Chunks {
   const options = { ...FORMATS[format].copy(dataset.columns), meter: counted };
-  // For a dataset with parents, every range would look up all hidden parents again. Increments have no ranges.
+  // Increments and datasets with parents have no ranges. With parents, every range would look up all hidden parents again.
   const isRanged = dataset.parents.length === 0 && !selection.since;
   const twin = isRanged ? ((await lanes?.openTwin(snapshot)) ?? null) : null;
   if (twin === null) {
@@ -231,8 +231,9 @@ export interface KeyRange {
 }
 
 /**
- * Compares the whole key, which allows an index search, and also the time alone. If the query has another bound on the time,
- * a row comparison alone does not stop the index scan at the key. Every range would then read to the end of the project.
+ * Returns conditions that compare the whole key, which allows an index search, and also the time alone. If the query has another
+ * bound on the time, a row comparison alone does not stop the index scan at the key. Every range would then read to the end of the
+ * project.
  */
 function compareKey(dataset: ExportDataset, operator: ">" | "<=", key: RowKey | null): string[] {
   if (key === null) return [];

@@ -1,4 +1,4 @@
-/** Streams the rows that were deleted or hidden between two cutoffs, and so left the export (docs/increments.md). */
+/** Streams the rows that left the export between two cutoffs, because they were deleted or hidden (docs/increments.md). */
 import { column } from "../../shared/exports/column.ts";
 import { EXPORT_DATASET_NAMES, EXPORT_DATASETS, type ExportDataset } from "../../shared/exports/datasets.ts";
 import type { TextExportFormat } from "../../shared/vocabulary.ts";
@@ -51,7 +51,7 @@ export function streamDeletedFile(
   return fileOf({ table: "deleted", columns: COLUMNS }, open, meter);
 }
 
-/** Returns a query for the dataset, id and time of each deleted or hidden row, one per line and ordered by these columns. */
+/** Returns a query for the lines of deleted or hidden rows (dataset, id, time), ordered by dataset, time and id. */
 export function deletedQuery(increment: Increment, format: TextExportFormat): string {
   const { line, source } = rowLine(COLUMNS, format);
   return `select ${line}
@@ -71,9 +71,8 @@ function deletedRows(increment: Increment): string {
 }
 
 /**
- * Selects deleted rows. Skips a row that was inserted again if an earlier increment contained the new row: the deleting
- * transaction may have started after the inserting transaction. Does not skip a hidden row, because no increment contained
- * it.
+ * Selects deleted rows. Skips a row that was inserted again if an earlier export contained the new row. This is possible, because
+ * the deleting transaction may have started after the inserting one. Does not skip a hidden row, because no export contained it.
  */
 function deletions(dataset: ExportDataset, increment: Increment): string {
   const since = literal(increment.since);

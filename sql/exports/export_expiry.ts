@@ -5,10 +5,7 @@
 import type { ExportJobStatus } from "../../shared/vocabulary.ts";
 import { anyRow, type Sql } from "../connection/pool.ts";
 
-/**
- * Returns the condition that an export has expired, even if the sweep has not run yet. It is null if the export was never
- * ready.
- */
+/** Returns the condition that an export has expired, even if the sweep has not run yet; null if the export was never ready. */
 export function isPastExpiry(sql: Sql) {
   return sql`(expires_at <= now())`;
 }

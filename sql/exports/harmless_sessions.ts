@@ -2,13 +2,13 @@
 import { onlyValue, type Sql } from "../connection/pool.ts";
 import { trackerRelations, unknownFunctionCalls } from "../tracker/tracker_tables.ts";
 
-/** Functions of the service that run with their owner's rights and write no tracker row. */
+/** `security definer` functions of the service that write no tracker row. */
 const HARMLESS_FUNCTIONS = ["seal_audit_log", "delete_old_audit_entries", "tracker_transaction_start"];
 
 /**
- * Returns the pids of the sessions that cannot insert, update or delete rows of the tables, or of the tables below a view.
- * The check covers the session's role, the roles that it can switch to, and views, rules, triggers and functions that run
- * with their owner's rights. In doubt, it assumes that a session can write.
+ * Returns the pids of the sessions that cannot insert, update or delete rows of the tables, or of the tables below a view. The
+ * check covers the session's role, the roles that it can switch to, and views, rules, triggers and functions that run with their
+ * owner's rights. In doubt, a session counts as able to write.
  */
 export async function listHarmlessSessions(
   sql: Sql,
@@ -85,7 +85,7 @@ async function listReadOnlyRoles(
   return new Set(rows.map(({ roleId }) => roleId));
 }
 
-/** Returns whether the service's role may see the activity of other sessions. Without this right, no watermark can settle. */
+/** Returns whether the service's role may see other roles' activity. If not, their sessions block every watermark. */
 export async function maySeeSessions(sql: Sql): Promise<boolean> {
   return onlyValue(sql<[{ maySee: boolean }]>`select pg_has_role('pg_read_all_stats', 'usage') as may_see`);
 }

@@ -10,10 +10,10 @@ export interface QueueDepthRow {
   oldestSeconds: number | null;
 }
 
-/** States of entries that are not completed. `failed` entries have used up their attempts. */
+/** States of entries that are neither completed nor canceled. `failed` entries have used up their attempts. */
 export const DEPTH_STATES = ["created", "retry", "active", "failed"] as const;
 
-/** Counts the uncompleted entries by queue and state. pg-boss deletes failed entries after a week. */
+/** Counts the entries in DEPTH_STATES by queue and state. pg-boss deletes failed entries after a week. */
 export async function listQueueDepths(
   sql: Sql,
   queues: readonly string[],
@@ -41,11 +41,11 @@ export interface RecentBuildsRow {
   /** `ready`, or the error code. */
   result: "ready" | ExportJobErrorCode;
   jobs: number;
-  /** Seconds from queueing to the end of the build: median, 95th percentile and maximum. */
+  /** Seconds from queueing until the job finished: median, 95th percentile and maximum. */
   seconds: [p50: number, p95: number, max: number];
 }
 
-/** Summarizes the organization exports whose build ended in the last 24 hours, by result. */
+/** Summarizes the organization exports that became ready, failed or were canceled in the last 24 hours, by result. */
 export async function listRecentBuilds(sql: Sql): Promise<readonly RecentBuildsRow[]> {
   return sql<RecentBuildsRow[]>`
     select coalesce(error_code, 'ready') as result, count(*) as jobs,

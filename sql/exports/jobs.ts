@@ -70,7 +70,7 @@ export interface VisibleExportJobRow extends ExportJobRow {
   isPastExpiry: boolean;
 }
 
-/** Returns the organization's queued or running job; null without one. */
+/** Returns the organization's queued or running job; null if it has no such job. */
 export async function findActiveExportJob(sql: Sql, orgId: string): Promise<ExportJobRow | null> {
   return firstRow(sql<ExportJobRow[]>`
     select ${sql(EXPORT_JOB_COLUMNS)}
@@ -175,8 +175,8 @@ export async function markExportJobCanceled(sql: Sql, id: string): Promise<Expor
 
 /**
  * Takes the lock for sending the job's mail until the transaction ends; false if another transaction holds the lock. A mail server
- * may take minutes to respond, so this is an advisory lock that no other session waits for. PostgreSQL releases it if the process
- * crashes.
+ * may take minutes to respond. The transaction therefore has no time limit, and the lock is an advisory lock that no other session
+ * waits for. PostgreSQL releases the lock if the process crashes.
  */
 export async function lockExportMail(tx: Sql, exportJobId: string): Promise<boolean> {
   await tx`select ${UNLIMITED_TRANSACTION}`;

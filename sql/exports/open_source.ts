@@ -50,8 +50,8 @@ interface SourceOptions {
 }
 
 /**
- * Opens the snapshot of an export. Passes on the errors of `settle`. Throws NodeUnavailable if the node cannot be reached or
- * the project has moved during every attempt. Also throws it if the tables were distributed after this process started,
+ * Opens the snapshot of an export. Passes on the errors of `settle`. Throws NodeUnavailable if the node cannot be reached or the
+ * project moves during every attempt. Also throws NodeUnavailable if the tables were distributed after this process started,
  * because the process then does not know the nodes.
  */
 export async function openSource(databases: SourceDatabases, options: SourceOptions): Promise<ExportSource> {

@@ -121,10 +121,10 @@ export function ofProject(dataset: ExportDataset, selection: ExportSelection): s
 function conditionsOf(dataset: ExportDataset, selection: ExportSelection): string[] {
   const conditions = [...ofProject(dataset, selection), ...ownVisibility(dataset, selection)];
   for (const parent of dataset.parents) {
-    // The foreign key guarantees that the parent exists, so the query looks up only hidden parents. PostgreSQL runs `not in`
-    // over non-null keys as a hashed subplan beside the scan. It would run `not exists` as a join, which loses the index
-    // order, and would sort all lines before sending the first. The hash must fit in memory (sql/connection/snapshot.ts),
-    // which is enough for about 13 million hidden parents in one project.
+    // The foreign key guarantees that the parent exists, so the query looks up only hidden parents. PostgreSQL runs `not in` over
+    // non-null keys as a hashed subplan beside the scan. It would run `not exists` as a join, which loses the index order, and
+    // would sort all lines before sending the first. The hash must fit in `work_mem` (sql/connection/snapshot.ts), which has room
+    // for about 13 million hidden parents in one project.
     conditions.push(`r.${PARENT_KEYS[parent]} not in (
       select p.id from ${tableOf(EXPORT_DATASETS[parent], selection)} as p
       where ${isOfProject("p", selection)} and (${hiddenParent(parent, selection, "p")}))`);
@@ -207,7 +207,7 @@ export function logged(increment: Increment, dataset: ExportDatasetName, kind: T
   return `${isOfProject("c", increment)} and c.dataset = ${literal(dataset)} and c.kind = ${literal(kind)}`;
 }
 
-/** Returns queries for the id and time of changes to existing rows, and of changes to parents that can change their visibility. */
+/** Returns queries for the id and time of logged changes to rows, and of changes to parents that can show or hide older rows. */
 export function changesOfOlderRows(dataset: ExportDataset, increment: Increment): string[] {
   const own = `select c.id, c.at
       from ${changesTableOf(increment)} as c

@@ -35,11 +35,11 @@ const NOTEWORTHY_LAG_MS = 5000;
 /** Stands for the missing pid of prepared transactions, which have no session. */
 const NO_SESSION = 0;
 
-/** An open transaction or an abandoned write that holds back the watermark. It is also logged. */
+/** An open transaction or an abandoned write that holds back the watermark, as it is logged. */
 interface WatermarkBlocker {
   pid: number;
   applicationName: string;
-  /** Start of the transaction. Null if the database hides the start or reports another time; then nothing settles. */
+  /** Start of the transaction. Null if the start is hidden or unknown. No cutoff settles in that case. */
   transactionStart: string | null;
 }
 
@@ -234,7 +234,7 @@ export async function measureWatermarkHold(
   const { observedAt, sessions } = await observe(scope);
   const open = sessions.filter(({ xactStart, isHidden }) => xactStart !== null || isHidden);
   const blockers = await excludeHarmless(scope, open);
-  // Prepared transactions have a start time, although they count as hidden because it is unknown which of them wrote.
+  // Prepared transactions count as hidden, because it is unknown which of them wrote. Their `xactStart` is the oldest PREPARE.
   if (blockers.some(({ pid, isHidden }) => isHidden && pid !== NO_SESSION)) return null;
   const starts = blockers.flatMap(({ xactStart }) => (xactStart === null ? [] : Date.parse(xactStart)));
   return starts.length === 0 ? 0 : Math.max(0, Date.parse(observedAt) - Math.min(...starts)) / 1000;

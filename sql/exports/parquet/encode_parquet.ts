@@ -39,7 +39,7 @@ export function encodeParquet(
   dataset: ParquetTable,
   options: ParquetOptions = {},
 ): AsyncGenerator<Uint8Array, void, void> {
-  // A page of a narrow column has only a few bytes.
+  // Gathers small chunks, because a page of a narrow column has only a few bytes.
   return gatherChunks(encodeParts(copied, dataset, options));
 }
 
@@ -197,7 +197,7 @@ class ColumnChunk {
     this.#filled = filled;
   }
 
-  /** Adds a value in COPY's binary format; length -1 means null. Returns the number of bytes that it takes in the page. */
+  /** Adds a value in COPY's binary format; length -1 means null. Returns the value's size in the page, in bytes. */
   add(source: Buffer, at: number, length: number): number {
     const page = this.#page;
     const before = page.end;

@@ -1,4 +1,4 @@
-/** Fills a page of a Parquet column with its values, encoded by type, and a flag per row for the presence of a value. */
+/** Fills a page of a Parquet column: the values, encoded by type, and the definition levels, which mark nulls. */
 import type { writeMetadata } from "hyparquet-writer/src/metadata.js";
 import type { ExportColumn, ExportColumnType } from "../../../shared/exports/column.ts";
 
