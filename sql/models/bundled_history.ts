@@ -67,7 +67,7 @@ export function hasBundledHistory(source: string): boolean {
 
 /**
  * Returns whether the bundled history can still be added to the stored catalog. Bundled price changes have negative ids, so they
- * sort before all recorded changes.
+ * sort before all recorded changes and can be recognized.
  */
 async function lacksPast(sql: Sql): Promise<boolean> {
   const [row] = await sql<[{ isComplete: boolean }]>`

@@ -9,7 +9,7 @@ import { type ModelKey, modelKeyText, type Prices } from "./models.ts";
 /** A doubtful price counts as a mistake if the source reverts it within this time. */
 const MISTAKE_MS = 24 * 3_600_000;
 
-/** A line of `price-history.ndjson.gz`. The source listed the model with this cost from `at` on. */
+/** A line of `price-history.ndjson.gz`. From `at` on, the source lists the model with this cost, or not at all (`gone`). */
 export interface PastEvent {
   at: string;
   provider: string;

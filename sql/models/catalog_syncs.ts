@@ -51,7 +51,7 @@ export async function existsCatalog(sql: Sql): Promise<boolean> {
 
 /** Identifies the stored catalog, so that a cached copy can be compared with it. */
 export interface CatalogVersion {
-  /** Version number, which every write to a table of the catalog, price corrections, held prices or syncs increments. */
+  /** Version number. Every write to models, providers, aliases, price corrections, held prices or syncs increments it. */
   number: number;
   /** The `source` of the last good sync; `null` before the first good sync. */
   source: string | null;
@@ -65,9 +65,7 @@ export interface CatalogVersion {
   held: number;
 }
 
-/**
- * Finds the version of the stored catalog. The query needs three index lookups and a small table, so it is cheap enough to poll.
- */
+/** Finds the version of the stored catalog. Three index lookups and a read of a small table are cheap enough to poll. */
 export async function findCatalogVersion(sql: Sql): Promise<CatalogVersion> {
   return onlyRow(sql<[CatalogVersion]>`
     select
@@ -142,7 +140,7 @@ export interface RefusedDoubt {
   timesSeen: number;
   /** The last decision of an operator; `null` if there is none. A rejection applies to a doubt of any extent. */
   decision: "accepted" | "rejected" | null;
-  /** Whether a sync that finds the doubt now may accept the document. This is the case one hour after the doubt was first found. */
+  /** True an hour after the doubt was first found: a sync that finds it again accepts the document, unless it is rejected. */
   isDue: boolean;
 }
 

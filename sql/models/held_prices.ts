@@ -1,6 +1,6 @@
 /**
  * Table `held_prices`: new prices from the source that may be mistakes. They wait until a later sync or an operator confirms them.
- * catalog-sync/plan.ts decides which prices to hold and which to take.
+ * catalog-sync/plan.ts decides which prices to hold and which to apply.
  */
 import type { Tiering } from "../../shared/models/tiers.ts";
 import { type Sql, tableRows } from "../connection/pool.ts";
@@ -70,13 +70,13 @@ export async function upsertHeldPrices(sql: Sql, held: readonly HeldPrices[]): P
       rejected_at = case when before.prices = excluded.prices then before.rejected_at end`;
 }
 
-/** Deletes held prices that the source no longer lists, or that have been taken. */
+/** Deletes held prices that the source no longer lists, or that a sync has applied. */
 export async function deleteHeldPrices(sql: Sql, keys: readonly ModelKey[]): Promise<void> {
   if (keys.length === 0) return;
   await sql`delete from held_prices where ${isOneOf(sql, keys)}`;
 }
 
-/** Moves held prices to their models and returns the price changes. Call inside a transaction. */
+/** Applies held prices to their models, deletes the held rows, and returns the price changes. Call inside a transaction. */
 export async function takeHeldPrices(sql: Sql, keys: readonly ModelKey[]): Promise<PriceChange[]> {
   if (keys.length === 0) return [];
   const rows = await sql<(ModelKey & { before: Prices; after: Prices })[]>`

@@ -13,7 +13,7 @@ export interface PriceChange extends ModelKey {
   newValue: number | null;
 }
 
-/** Lists the price changes between all prices of a model before and after a change. */
+/** Lists the prices that differ between a model's old and new prices. An absent price counts as null. */
 export function comparePrices({ provider, modelId }: ModelKey, before: Prices, after: Prices): PriceChange[] {
   return Object.keys({ ...before, ...after })
     .filter((field) => before[field] !== after[field])

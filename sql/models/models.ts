@@ -37,7 +37,7 @@ export interface Model extends ModelKey, Tiering {
   outputModalities: readonly string[];
   prices: Prices;
   contextTokens: number | null;
-  /** Maximum size of a prompt, if it is smaller than the context. */
+  /** Maximum size of a prompt in tokens; null if the source does not state it. */
   inputTokens: number | null;
   outputTokens: number | null;
   status: ModelStatus;

@@ -44,7 +44,7 @@ export async function findPrices(sql: Sql, lookups: readonly PriceLookup[]): Pro
       jsonb_to_recordset(${sql.json(lookups as never)})
         as (alias text, provider text, "modelId" text, "asOf" timestamptz, "knownAt" timestamptz)
     ) with ordinality as lookup (alias, provider, model_id, as_of, known_at, position)
-    -- Recorded values were known at the time from which they are valid, so the earlier time limits both.
+    -- Recorded prices and alias targets became known when they became valid, so the earlier time applies.
     cross join lateral (select least(lookup.as_of, lookup.known_at, 'infinity') as at) as recorded
     left join lateral (
       select provider, model_id
@@ -84,7 +84,7 @@ export async function findPrices(sql: Sql, lookups: readonly PriceLookup[]): Pro
         order by field, id desc
       ) as correction
     ) as corrected on true
-    -- A price changes again at the end of a correction, unless a later correction continues.
+    -- A price changes again at the end of a correction, unless a later correction of the price covers that time.
     left join lateral (
       select max(valid_to) as valid_to
       from model_price_corrections as correction
