@@ -31,7 +31,7 @@ export interface ArtifactProblem {
 
 /**
  * Registers the gauge of the artifact store, which is measured at each scrape. Returns the check for a probe. The check never
- * throws. If the storage does not respond in time, it returns the last known status.
+ * throws. If the storage does not respond in time, the check returns the last known status.
  */
 export function watchArtifactStore(deps: {
   sql: Sql;

@@ -1,10 +1,10 @@
-/** Table `job_runners`: one row per live job runner. */
+/** Table `job_runners`: one row per job runner that has not shut down. */
 import { onlyValue, type Sql } from "../connection/pool.ts";
 
 /** A runner that was last seen longer ago has crashed or cannot reach the database. */
 const ALIVE_SECONDS = 30;
 
-/** Records that the runner is alive, and deletes the rows of crashed runners. */
+/** Records that the runner is alive, and deletes the rows of runners that were last seen more than a day ago. */
 export async function upsertJobRunner(sql: Sql, id: string): Promise<void> {
   await sql`
     with dead as (
