@@ -7,7 +7,7 @@ import { allowBackfill, OWN_TRACKER_SCHEMA, TRACKER_TABLE_NAMES, trackerTable } 
 /** The tables to distribute. The log of changes is on the same node as the rows it describes. */
 const DISTRIBUTED_TABLES: readonly string[] = [...TRACKER_TABLE_NAMES, "tracker_changes"];
 
-/** The oldest supported release of Citus. */
+/** The oldest supported major version of Citus. */
 const OLDEST_CITUS = 12;
 
 export interface Distribution {
@@ -35,7 +35,7 @@ export async function distributeTracker(
   return pool.begin(async (tx) => {
     await allowBackfill(tx);
     await tx`set local citus.enable_unsafe_triggers = on`;
-    // Foreign keys between the tables require a single connection per node.
+    // Foreign keys between the tables require sequential mode, which uses a single connection per node.
     await tx`set local citus.multi_shard_modify_mode = 'sequential'`;
     const pending = await listUndistributed(tx);
     await installDistributedFunctions(tx);
@@ -82,7 +82,7 @@ export async function isTrackerDistributed(sql: Sql): Promise<boolean> {
   return (await listUndistributedTables(sql)).length === 0;
 }
 
-/** Lists the undistributed tables among the nine. Without Citus, lists all nine tables. */
+/** Lists which of the nine tables are not distributed. Without Citus, lists all of them. */
 export async function listUndistributedTables(sql: Sql): Promise<readonly string[]> {
   return (await hasCitus(sql)) ? listUndistributed(sql) : DISTRIBUTED_TABLES;
 }

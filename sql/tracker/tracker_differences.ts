@@ -154,7 +154,7 @@ function compareColumns(
   });
 }
 
-/** Returns a test that is true if a dataset has the columns that exports filter and sort by. */
+/** Returns a predicate for datasets that have all columns that exports filter and sort by. */
 function hasKeyColumns(columns: readonly Column[]): (dataset: ExportDataset) => boolean {
   return ({ table, timeColumn }) =>
     ["project_id", timeColumn, "id"].every((wanted) =>

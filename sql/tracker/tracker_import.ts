@@ -85,14 +85,12 @@ function valueFor(column: ExportColumn): string {
   const value = `r.${quoteName(column.name)}`;
   if (column.column === "project_id") return `case when ${value} = c.project_id then $1::uuid end`;
   if (column.type === "timestamp") return `${value} + c.shift`;
-  // Exports write JSON null and a missing value alike, but a required column can contain only JSON null.
+  // Exports write null for both JSON null and SQL null, but a required column can contain only JSON null.
   if (column.type === "json" && !column.nullable) return `coalesce(${value}, 'null'::jsonb)`;
   return value;
 }
 
-/**
- * Inserts the staged rows with new ids and returns the number of inserted rows. Throws a constraint violation if a row is invalid.
- */
+/** Inserts staged rows with ids that the table lacks and returns their number. Throws a constraint violation for invalid rows. */
 export async function insertStaged(tx: Sql, rows: StagedRows): Promise<number> {
   const { dataset } = rows;
   const assigned = assignmentsOf(dataset);
@@ -122,7 +120,7 @@ export async function findDifferentRow(tx: Sql, rows: StagedRows): Promise<strin
     type === "json" || type === "number" ? `(${expression})::text` : expression;
   const stored = assigned.map(({ column }) => {
     const name = `t.${quoteName(column.column)}`;
-    // An export writes null for JSON null and for a missing value; an import always stores a missing value.
+    // An export writes null for both JSON null and SQL null, and an import stores SQL null.
     const isEither = column.type === "json" && column.nullable;
     return asText(column, isEither ? `nullif(${name}, 'null'::jsonb)` : name);
   });
@@ -156,7 +154,7 @@ const MAX_STATUS_SEQ = 2n ** 62n;
  * returns that value and leaves the sequence unchanged.
  */
 export async function advanceStatusSequence(tx: Sql, projectId: string): Promise<string | null> {
-  // Concurrent imports could set the sequence back.
+  // Without the lock, concurrent imports could set the sequence back.
   await lockTransaction(tx, "statusSequence");
   // Two statements, because the rows and the sequence may be on different machines.
   const [{ last }] = await tx<[{ last: string | null }]>`

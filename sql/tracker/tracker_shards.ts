@@ -1,4 +1,4 @@
-/** Finds the rows of a project in a Citus cluster, and installs the functions for distributed tables (docs/scaling.md). */
+/** Finds the node and shards of a project on Citus, and installs the functions for distributed tables (docs/scaling.md). */
 
 import { readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";

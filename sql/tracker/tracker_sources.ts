@@ -6,7 +6,7 @@ import { trackerRelations, trackerTable, trackerTables, unknownFunctionCalls } f
 /** Maximum number of rows of a view that are searched for nulls. */
 const NULL_SAMPLE = 10_000;
 
-/** Returns a line for each source of rows that a cutoff can neither see nor wait for. */
+/** Returns a line for each foreign table, materialized view, table with row security and unknown function call beneath views. */
 export async function listUnsafeSources(sql: Sql, schema: string): Promise<string[]> {
   const rows = await sql<{ name: string; kind: string }[]>`
     with recursive ${trackerRelations(sql, trackerTables(schema))}
@@ -34,8 +34,8 @@ export async function listUnsafeSources(sql: Sql, schema: string): Promise<strin
 }
 
 /**
- * Returns a line for each table beneath a view that accepts rows with a wrong time. If a view joins tables, the function checks
- * only the tables from which the view reads times. The other tables are lookups.
+ * Returns a line for each missing trigger against wrong times on a table beneath a view. If a view reads times from only some of
+ * its tables, the other tables are lookups and are not checked.
  */
 export async function listUnguardedSources(sql: Sql, schema: string): Promise<string[]> {
   const rows = await sql<{ name: string; timing: string }[]>`

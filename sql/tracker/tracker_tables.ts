@@ -1,4 +1,4 @@
-/** Builds the SQL names of the eight tracker tables or their views, and finds the relations beneath them. */
+/** Builds the SQL names of the eight tracker tables or views, and finds the relations beneath views. */
 import { EXPORT_DATASETS } from "../../shared/exports/datasets.ts";
 import type { Sql } from "../connection/pool.ts";
 
@@ -12,7 +12,7 @@ export const TRACKER_TABLE_NAMES: readonly string[] = Object.values(EXPORT_DATAS
 
 /**
  * Returns the qualified, quoted name of a tracker table. The name must not depend on the search path: a tracker's own schema may
- * have a table `projects` or `users`, and poolers keep no session settings.
+ * have a table `projects` or `users`, and a pooler in transaction mode keeps no session settings.
  */
 export function trackerTable(schema: string, table: string): string {
   return `${quoteName(schema)}.${quoteName(table)}`;

@@ -27,8 +27,8 @@ export async function listMissingTriggers(
 }
 
 /**
- * Lists missing indexes. Plans the query of an export with sorts and sequential scans disabled. If the plan still has a sort or a
- * sequential scan, the index is missing.
+ * Lists missing indexes. Plans the query of an export with sorts, sequential scans and bitmap scans disabled. If the plan still has
+ * a sort or a sequential scan, the index is missing.
  */
 export async function listMissingIndexes(
   sql: Sql,
@@ -73,7 +73,7 @@ export async function listMissingLogTriggers(sql: Sql): Promise<string[]> {
   const rows = await sql<{ name: string; missesMoves: boolean }[]>`
     select
       t.tgname as name,
-      -- A row moves to another partition without a DELETE statement.
+      -- A row moves to another partition without a DELETE statement, so only a row trigger fires.
       c.relkind = 'p' and t.tgname = c.relname || '_log_delete_trigger' and t.tgtype & 1 = 0 as misses_moves
     from pg_trigger as t
     join pg_class as c on c.oid = t.tgrelid
@@ -90,9 +90,7 @@ export async function listMissingLogTriggers(sql: Sql): Promise<string[]> {
   );
 }
 
-/**
- * Lists the indexes of our own tables, except the indexes that every export needs. Columns are written as PostgreSQL prints them.
- */
+/** Lists the indexes of our own tables that `listMissingIndexes` does not check, with columns as PostgreSQL prints them. */
 function listOwnIndexes(): { table: string; columns: string; slow: string }[] {
   const ofParents = Object.values(EXPORT_DATASETS).flatMap(({ table, timeColumn, parents }) =>
     parents.map((parent) => {

@@ -15,14 +15,14 @@ export function timeColumns({ columns }: ExportDataset): ExportColumn[] {
   return columns.filter(({ type }) => type === "timestamp");
 }
 
-/** Returns the condition that exports cannot write a time. The condition is true for infinities, but not for null. */
+/** Returns the condition that a time cannot be exported. The condition is true for infinities, but not for null. */
 export function isWrongTime(value: string): string {
   return `${value} < '0001-01-01T00:00:00Z' or ${value} >= '10000-01-01T00:00:00Z'`;
 }
 
 /**
  * Returns the condition that a row `r` has a time that exports cannot write. With `constraint_exclusion` on, PostgreSQL reads no
- * rows if validated checks rule out such times in all columns, even beneath views.
+ * rows if validated check constraints rule out such times in all columns, even beneath views.
  */
 export function hasWrongTime(dataset: ExportDataset): string {
   return timeColumns(dataset)
@@ -31,8 +31,8 @@ export function hasWrongTime(dataset: ExportDataset): string {
 }
 
 /**
- * Returns a subquery that is true if validated checks of the tables or shards rule out times that exports cannot write. Views have
- * no checks, so the result is false for views. With `constraint_exclusion` instead, planning took 20 ms for a bundle.
+ * Returns a subquery that is true if validated check constraints of the tables or shards rule out wrong times. Views have no
+ * constraints, so the result is false for views. With `constraint_exclusion` instead, planning took 20 ms for a bundle.
  */
 export function hasTimeChecks(
   datasets: readonly ExportDataset[],
@@ -75,7 +75,7 @@ export async function listWrongTimes(tx: Transaction, schema: string): Promise<s
   return lines;
 }
 
-/** Returns a line for each of our own tables whose time checks are not validated for older rows. */
+/** Returns a line for each of our own tables with check constraints on time columns that are not validated. */
 export async function listUnvalidatedTimes(sql: Sql): Promise<string[]> {
   const tables = await listUnvalidatedChecks(sql);
   return tables.map(
@@ -85,8 +85,8 @@ export async function listUnvalidatedTimes(sql: Sql): Promise<string[]> {
 }
 
 /**
- * Validates the time checks of our own tables, which migrations add as `not valid`. Reads each table once, without blocking
- * writers. Returns a line for each table that violates its checks. The checks of such a table stay unvalidated until the next call.
+ * Validates the check constraints on time columns of our own tables, which migrations add as `not valid`. Reads each table once,
+ * without blocking writers. Returns a line for each table with rows that violate its constraints, which then stay `not valid`.
  */
 export async function validateTimeChecks(sql: Sql): Promise<string[]> {
   const lines: string[] = [];
