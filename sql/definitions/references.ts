@@ -8,8 +8,8 @@ import { type DefinitionViewer, isVisible, memberOrgIds } from "./visibility.ts"
 
 export interface DefinitionReferenceRow extends DefinitionReference {
   /**
-   * Id of the organization that the reference resolves to. It is bound at publication for a published version, and resolved now for
-   * a draft (`targetOrg`). Null if it does not exist. Also null for non-members if the reference is for members only.
+   * Id of the organization that the reference resolves to (`targetOrg`): at publication for a published version, now for a draft.
+   * Null if the organization does not exist. Also null for non-members if the reference is for members only.
    */
   targetOrgId: string | null;
 }

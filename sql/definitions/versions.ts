@@ -110,7 +110,7 @@ export interface ResolvedDefinition<Row = DefinitionRow> {
 
 /** A name to resolve. */
 export interface DefinitionQuery extends DefinitionLineQuery {
-  /** Version number to find. Null means the highest published version. */
+  /** Version number to find. Null means the highest published version, or else the highest deprecated one. */
   version: string | null;
   /**
    * If `version` is null and the line has no resolvable version, selects the highest version in any status, even if it is

@@ -209,8 +209,8 @@ const ROWS_MAX = 50_000;
 const GROWTH_MAX = 4;
 
 /**
- * Minimum number of rows for a second connection. With at least this many rows, it saves a sixth to a quarter of the time
- * (issues of 1 KB, two cores). With 10,000 rows it may save nothing. With fewer than 5,000 rows, opening it takes longer than
+ * Minimum number of rows for a second connection. With at least this many rows, the connection saves a sixth to a quarter of the
+ * time (issues of 1 KB, two cores). With 10,000 rows, it may save nothing. With fewer than 5,000 rows, opening it takes longer than
  * it saves.
  */
 export const LANES_MIN_ROWS = 20_000;

@@ -71,8 +71,9 @@ function deletedRows(increment: Increment): string {
 }
 
 /**
- * Selects deleted rows. Skips a row that was inserted again if an earlier export contained the new row. This is possible, because
- * the deleting transaction may have started after the inserting one. Does not skip a hidden row, because no export contained it.
+ * Selects deleted rows. Skips a row that was inserted again if an earlier export contained the new row. The deletion may have a
+ * later time than that row, because the deleting transaction may have started after the inserting one. Does not skip a hidden row,
+ * because no export contained it.
  */
 function deletions(dataset: ExportDataset, increment: Increment): string {
   const since = literal(increment.since);

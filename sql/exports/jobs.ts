@@ -1,4 +1,6 @@
-/** Table `export_jobs`: organization exports, from queued to ready or failed. Every change of status checks the current status. */
+/**
+ * Table `export_jobs`: organization exports, from queued to expired or failed. Every change of status checks the current status.
+ */
 import type { ExportVisibility } from "../../shared/exports/datasets.ts";
 import type {
   BuildFault,
@@ -24,7 +26,7 @@ export interface ExportJobProgress {
   projectsDone: number;
   projectsTotal: number;
   rowsWritten: number;
-  /** Size of the archive in bytes. */
+  /** Size of the archive so far, in bytes. */
   bytesWritten: number;
 }
 

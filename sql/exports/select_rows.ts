@@ -108,7 +108,7 @@ export function selectLines(
   order by r.${dataset.timeColumn}, r.id`;
 }
 
-/** Returns the conditions for the project's rows up to the watermark. All of them use the index of the export's order. */
+/** Returns the conditions for the project's rows up to the watermark. All conditions use the index that has the export's order. */
 export function ofProject(dataset: ExportDataset, selection: ExportSelection): string[] {
   return [
     isOfProject("r", selection),

@@ -67,7 +67,7 @@ export function hasBundledHistory(source: string): boolean {
 
 /**
  * Returns whether the bundled history can still be added to the stored catalog. Bundled price changes have negative ids, so they
- * sort before all recorded changes and can be recognized.
+ * sort before all recorded changes. Any negative id means that the history was added.
  */
 async function lacksPast(sql: Sql): Promise<boolean> {
   const [row] = await sql<[{ isComplete: boolean }]>`

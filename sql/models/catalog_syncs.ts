@@ -140,7 +140,7 @@ export interface RefusedDoubt {
   timesSeen: number;
   /** The last decision of an operator; `null` if there is none. A rejection applies to a doubt of any extent. */
   decision: "accepted" | "rejected" | null;
-  /** True an hour after the doubt was first found: a sync that finds it again accepts the document, unless it is rejected. */
+  /** True one hour after the doubt was first found. A sync with a due doubt accepts the document unless the doubt is rejected. */
   isDue: boolean;
 }
 

@@ -30,8 +30,8 @@ export interface ArtifactProblem {
 }
 
 /**
- * Registers the gauge of the artifact store, which is measured at each scrape. Returns the check for a probe. The check never
- * throws. If the storage does not respond in time, the check returns the last known status.
+ * Registers the gauge of the artifact store, which is measured at each scrape. Returns a function that checks the store for a
+ * probe. The function never throws, and returns the last known status if the storage does not respond in time.
  */
 export function watchArtifactStore(deps: {
   sql: Sql;

@@ -29,8 +29,8 @@ type Checks = Readonly<Record<string, Check>>;
 export type DatabaseStatus = UsableDatabase | { isUsable: false; checks: Checks; cause?: unknown };
 
 /**
- * Registers `database_up`, which is measured at each scrape. Returns the check that the database responds and has every
- * migration that this process knows. The check never throws.
+ * Registers `database_up`, which is measured at each scrape. Returns a function that checks whether the database responds and has
+ * every migration that this process knows. The function never throws.
  */
 export function watchDatabase(
   sql: Pool,

@@ -17,7 +17,7 @@ import { type DefinitionOrder, type DefinitionSort, firstRows, orderKeys } from 
 
 export interface DefinitionListQuery extends PageQuery {
   viewer: DefinitionViewer;
-  /** Organization to list, of which the viewer must be a member; null lists all organizations. */
+  /** Organization to list; the viewer must be a member. Null lists all organizations. */
   orgId: string | null;
   filters: DefinitionFilters;
 }

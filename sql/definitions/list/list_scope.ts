@@ -38,7 +38,7 @@ export interface ListScope {
   search: string | null;
 }
 
-/** Returns the organizations of a list. With `orgId`, the list has only that organization, of which the viewer must be a member. */
+/** Returns the organizations of a list. With `orgId`, lists only that organization; the viewer must be a member. */
 export async function findScope(
   sql: Sql,
   { viewer, orgId }: { viewer: DefinitionViewer; orgId: string | null },
