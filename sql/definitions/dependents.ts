@@ -68,8 +68,8 @@ interface DependentRow extends Pick<DefinitionRow, "id" | "type" | "name" | "ver
 }
 
 /**
- * Returns the versions that refer to this line with one of these ranges and that the viewer finds in lists, and their total number.
- * The versions are ordered by name, highest version first.
+ * Returns up to `limit` versions that refer to this line with one of these ranges and that the viewer finds in lists, and the
+ * total. The versions are ordered by name, highest version first.
  */
 export async function listDependents(
   sql: Sql,

@@ -22,8 +22,8 @@ export interface LineageStep {
   /** Type of the source. The type, name and version are those at the time of the fork. */
   sourceType: DefinitionType;
   /**
-   * Name of the source. Name and version are null if the viewer cannot see the source. Only members of its organization see the
-   * name and version of a deleted source.
+   * Name of the source. Name and version are null if the viewer cannot see the source. Only members of the source's organization
+   * see the name and version of a deleted source.
    */
   sourceName: string | null;
   sourceVersion: string | null;

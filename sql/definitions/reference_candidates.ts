@@ -5,10 +5,10 @@ import { chosenLine, type DefinitionLineKey, lineOfKey } from "./definition_line
 import { type DefinitionViewer, isVisible, memberOrgIds } from "./visibility.ts";
 
 /**
- * Returns an expression for the organization that a reference `r` of a version `d` would be bound to now. An organization in the
- * reference takes precedence; the value is null if it does not exist. Next are the document's own organization if it has a line of
- * that name, and the organization of the line that the name resolves to for the viewer. If there is no such line, the reference is
- * bound to the document's own organization, so that no other organization can claim the name later.
+ * Returns an expression for the organization that a reference `r` of a version `d` would be bound to now. The order of precedence
+ * is: the organization in the reference, the document's own organization if it has a line of that name, then the organization of
+ * the line that the name resolves to for the viewer. If there is no such line, the value is the document's own organization, so
+ * that no other organization can claim the name later. Null if the organization in the reference does not exist.
  */
 export function liveTarget(viewer: DefinitionViewer): Fragment {
   const named = { type: fragment`r.type`, name: fragment`r.name` };

@@ -39,8 +39,8 @@ export async function listDefinitionReferences(
 }
 
 /**
- * Returns the references, among bare `references`, to organizations that the author, `viewer`, does not belong to. Omits a
- * reference if another version of the line that is not a draft already has a bare reference to the same definition.
+ * Returns which of the bare `references` refer to organizations that the author, `viewer`, does not belong to. Omits a reference if
+ * another version of the line that is not a draft already has a bare reference to the same definition.
  */
 export async function listNewForeignReferences(
   sql: Sql,
@@ -116,7 +116,7 @@ export async function listTreeReferences(
 }
 
 /**
- * Returns the tree references of the ten versions of the same line that were published last before each given version. A reference
+ * Returns the tree references of the last ten versions of the same line that were published before each given version. A reference
  * is returned as text: the given version's id and the reference's organization id, type, name and range, separated by spaces. The
  * result is limited to 50,000 rows, because other publications wait for this query.
  */
@@ -137,7 +137,7 @@ export async function listNeededBefore(sql: Sql, versions: readonly { id: string
   return new Set(rows.map(({ needed }) => needed));
 }
 
-/** Replaces the stored references of a draft. The new references are not bound to organizations. Call inside a transaction. */
+/** Replaces the stored references of a draft. Publication binds the new references to organizations. Call inside a transaction. */
 export async function replaceDefinitionReferences(
   sql: Sql,
   definitionId: string,
@@ -150,7 +150,7 @@ export async function replaceDefinitionReferences(
 /** Number of references per insert statement: about 200 KB of JSON. */
 const REFERENCES_PER_INSERT = 2_000;
 
-/** Adds the references of new versions, not bound to organizations. Call inside a transaction. */
+/** Adds the references of new versions. Publication binds them to organizations. Call inside a transaction. */
 export async function insertDefinitionReferences(
   sql: Sql,
   versions: readonly { id: string; references: readonly DefinitionReference[] }[],

@@ -272,9 +272,9 @@ export function boundaryQuery(
 }
 
 /**
- * Splits a dataset into consecutive ranges of about the same size in bytes. The end of a range is read from the index during
- * the copy, which takes 0.5 ms for 4,000 rows. The position of the end cannot change the result, because each range has all
- * conditions of the whole query.
+ * Splits a dataset into consecutive ranges of about the same size in bytes. The end of a range is read from the index during the
+ * copy. This takes 0.5 ms for 4,000 rows. The position of the end cannot change the result, because each range has all conditions
+ * of the whole query.
  */
 export class KeyRanges {
   readonly #dataset: ExportDataset;

@@ -47,8 +47,8 @@ interface PricesSince {
 }
 
 /**
- * Plans the history of every model until the service recorded the model, or until `now` if it never did. The last change of a
- * recorded model ends at its first recorded prices.
+ * Plans the history of every model until the service recorded the model, or until `now` if it never did. The last planned change of
+ * a recorded model leads to its first recorded prices.
  */
 export function planBundledHistory(
   events: readonly PastEvent[],
