@@ -85,7 +85,9 @@ async function listReadOnlyRoles(
   return new Set(rows.map(({ roleId }) => roleId));
 }
 
-/** Returns whether the service's role may see other roles' activity. If not, their sessions block every watermark. */
+/**
+ * Returns whether the service's role may see other roles' activity. If not, their sessions that may write block every watermark.
+ */
 export async function maySeeSessions(sql: Sql): Promise<boolean> {
   return onlyValue(sql<[{ maySee: boolean }]>`select pg_has_role('pg_read_all_stats', 'usage') as may_see`);
 }

@@ -74,8 +74,8 @@ export async function openSource(databases: SourceDatabases, options: SourceOpti
 }
 
 /**
- * Opens a snapshot on the node with the project's shards; null if the tables are not distributed. After settling the cutoff
- * with that node, it looks up the project's node again. If the node is the same, it has all rows committed before the cutoff,
+ * Opens a snapshot on the node with the project's shards; null if the tables are not distributed. Settles the cutoff with that
+ * node, then looks up the project's node again. If the project is still there, the node has all rows committed before the cutoff,
  * even while the project is being moved.
  */
 async function openOnNode(

@@ -119,7 +119,7 @@ export async function markModelsStale(sql: Sql, keys: readonly ModelKey[]): Prom
     where ${isOneOf(sql, keys)} and stale_since is null`;
 }
 
-/** Deprecates models that the source no longer lists. */
+/** Marks models that the source no longer lists as gone, and deprecates them. */
 export async function markModelsGone(sql: Sql, keys: readonly ModelKey[]): Promise<void> {
   if (keys.length === 0) return;
   await sql`

@@ -17,7 +17,7 @@ const CHECK_FRESH_MS = 1_000;
 
 interface UsableDatabase {
   isUsable: true;
-  /** Whether the database hides other sessions. If so, exports fail while other roles are connected. */
+  /** Whether the database hides other sessions. If so, exports fail while other roles that may write are connected. */
   isBlind: boolean;
   /** Whether the tracker tables or views exist and are readable. Without them, only exports fail. */
   hasTracker: boolean;

@@ -29,7 +29,7 @@ export interface DefinitionFilters extends FieldFilters {
 }
 
 export interface ListScope {
-  /** Ids of the viewer's organizations that are listed, with their private versions and drafts. */
+  /** Ids of the viewer's organizations to list. Their private versions and drafts are included. */
   ownOrgIds: readonly string[];
   /** Whether public versions of other organizations are listed. */
   hasPublic: boolean;
@@ -38,7 +38,7 @@ export interface ListScope {
   search: string | null;
 }
 
-/** Returns the organizations of a list. With `orgId`, lists only that organization; the viewer must be a member. */
+/** Returns the organizations that a list covers. If `orgId` is set, it is the only one, and the viewer must be a member. */
 export async function findScope(
   sql: Sql,
   { viewer, orgId }: { viewer: DefinitionViewer; orgId: string | null },
