@@ -32,7 +32,7 @@ interface ProjectPart {
   files: Record<string, unknown>;
 }
 
-/** Compares a project's files and its part of the manifest with exports of the datasets. */
+/** Compares a project's files and its part of the manifest with exports of the datasets. Returns the total rows and bytes. */
 async function checkPart(
   app: TestApp,
   given: Pick<ExportProject, "person" | "project"> & { format: ExportFormat; part: ProjectPart },
@@ -168,7 +168,7 @@ test("excludes a project that is deleted while the export is being built", async
   expect(progress).toMatchObject({ projectsDone: 1, projectsTotal: 1 });
 });
 
-test("produces the same bytes for the same job, without rows after the watermark", async () => {
+test("two jobs with the same cutoff produce the same bytes, although a row is created in between", async () => {
   await using app = await openTestApp();
   const { person, project } = await makeExportProject(app);
   await using runner = await openTestRunner(app);

@@ -6,12 +6,12 @@ import { jobOf, postJob } from "../helpers/exports/export_job.ts";
 import { openTestApp } from "../helpers/http/app.ts";
 import { openTestRunner } from "../helpers/process/job_runner.ts";
 
-test("keeps the queue entry of an uncounted attempt if the job is already queued", async () => {
+test("does not fail a job whose third attempt does not count and is already queued again", async () => {
   await using app = await openTestApp();
   await using runner = await openTestRunner(app);
   const person = await app.make.person();
   const { id } = await jobOf(await postJob(app, person));
-  // As if the response to the first attempt had been lost.
+  // Simulates an earlier query that queued the job again, but whose response was lost.
   await app.db.sql`update export_jobs set attempt = 3 where id = ${id}`;
   const job = await findActiveExportJob(app.db.sql, person.org.id);
   if (!job) throw new Error("Cannot find the queued job");

@@ -31,7 +31,7 @@ async function makeReady(app: TestApp, runner: TestRunner) {
   return { person, id };
 }
 
-/** Writes a complete or partial file of a job's attempt. Returns its name. */
+/** Writes a file into the store and sets its age. Returns its name. */
 async function putFile(app: TestApp, name: string, ageHours = 0): Promise<string> {
   const directory = fileURLToPath(app.deps.config.artifactUrl);
   await mkdir(directory, { recursive: true });
@@ -48,7 +48,7 @@ function keyOf(id: string, attempt: number): string {
 
 const partOf = (key: string): string => `${key}.${crypto.randomUUID()}.part`;
 
-test("expires an export 72 hours after it became ready, deletes its file, and writes an audit entry of the service", async () => {
+test("expires an export after 72 hours, deletes its file, and audits the expiry as an action of the service", async () => {
   await using app = await openTestApp();
   await using runner = await openTestRunner(app);
   const { person, id } = await makeReady(app, runner);
@@ -183,7 +183,7 @@ test("finishes a download that is in progress at expiry", async () => {
   expect(bytes).toBe(content.length);
 });
 
-test("deletes files of dead attempts, and keeps foreign files and files of running builds and ready jobs", async () => {
+test("deletes files of dead attempts, and keeps unrelated files and files of running builds and ready jobs", async () => {
   await using app = await openTestApp();
   await using runner = await openTestRunner(app);
   const ready = await makeReady(app, runner);
@@ -272,7 +272,7 @@ test("does not delete the file of a running build in repeated sweeps", async () 
   expect((await downloadJob(app, person.key, id)).status).toBe(200);
 });
 
-test("sweeps when a runner starts, and shares one schedule, which a new setting replaces", async () => {
+test("sweeps when a runner starts, shares one schedule between runners, and replaces it when the setting changes", async () => {
   await using app = await openTestApp();
   const schedules = () =>
     app.db.sql`select name, cron, timezone from pgboss.schedule where name = 'expire_org_exports'`;
@@ -305,7 +305,7 @@ test("logs a failed sweep", async () => {
   expect(await waitFor(isLogged)).toMatchObject({ level: "error" });
 });
 
-test("queues a sweep on schedule", async () => {
+test("sweeps on schedule", async () => {
   await using app = await openTestApp();
   await using _runner = await openTestRunner(app, {
     config: { exportSweepCron: "* * * * *" },

@@ -152,7 +152,7 @@ test("deletes old export jobs without a file, but never the latest job of an org
   expect(rows.map(({ number }) => number)).toEqual([3, 4, 5]);
 });
 
-test("the log of tracker rows is kept as long as increments may read it", async () => {
+test("the log of tracker rows is kept for 91 days, as long as increments may read it", async () => {
   await using app = await openTestApp();
   await app.db.owner`
     insert into tracker_changes (project_id, dataset, at, kind, id)
@@ -206,7 +206,7 @@ test("deletes replaced webhook secrets when they no longer sign", async () => {
   expect([...left]).toEqual([{ isValid: true }]);
 });
 
-test("deletes many sessions in batches through an index, in several concurrent sweeps", async () => {
+test("deletes many sessions in concurrent sweeps, and finds a batch of sessions by an index", async () => {
   await using app = await openTestApp();
   const { id: userId } = await app.make.user();
   const working = await app.make.session({ userId });

@@ -1,4 +1,4 @@
-/** Tests mail servers of every kind, and mail files. The tests of the jobs check the content of mails. */
+/** Tests sending to mail servers and writing mail files. The tests of the jobs check the content of mails. */
 import { expect, test } from "bun:test";
 import { mkdtemp, readdir, rm, utimes } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -67,7 +67,10 @@ test("does not sign in to a server with an untrusted certificate, and reports th
   expect([isAsked, server.received.length]).toEqual([false, 0]);
 });
 
-/** Accepts passwords without TLS, like an attacker who removes STARTTLS from a server's capabilities. */
+/**
+ * Returns the options of a server that accepts passwords without TLS, like an attacker who strips STARTTLS. Adds received
+ * passwords to `asked`.
+ */
 function withoutTls(asked: unknown[]): SMTPServerOptions {
   return {
     allowInsecureAuth: true,
@@ -78,7 +81,7 @@ function withoutTls(asked: unknown[]): SMTPServerOptions {
   };
 }
 
-test("sends neither password nor mail without TLS, and suggests a fix", async () => {
+test("sends neither a password nor its mail without TLS, and suggests a fix", async () => {
   const asked: unknown[] = [];
   await using server = await openMailServer(withoutTls(asked));
   const failure = await failureOf(mailerTo(`${withAuth(server.url)}?ignoreTLS=true`).send(MESSAGE));
@@ -90,7 +93,7 @@ test("sends neither password nor mail without TLS, and suggests a fix", async ()
   expect([asked, server.received]).toEqual([[], []]);
 });
 
-test("sends password and mail without TLS if the URL allows it, and mail without a password to any server", async () => {
+test("sends without TLS if the URL allows it or has no password", async () => {
   const asked: unknown[] = [];
   await using server = await openMailServer(withoutTls(asked));
   await mailerTo(`${withAuth(server.url)}?requireTLS=false`).send(MESSAGE);
@@ -98,7 +101,7 @@ test("sends password and mail without TLS if the URL allows it, and mail without
   expect([asked, server.received.length]).toEqual([["p/w: x"], 2]);
 });
 
-test("distinguishes permanent, temporary and sender errors", async () => {
+test("treats a 5xx response as permanent, unless it rejects the sender", async () => {
   const steps = ["onMailFrom", "onRcptTo", "onData"] as const;
   for (const code of [451, 552]) {
     for (const step of steps) {
@@ -133,7 +136,7 @@ test("writes one complete file when a message is sent twice at the same time", a
   }
 });
 
-test("reports a message that became a file as stored, and deletes files after 30 days", async () => {
+test("reports a message that was written to a file as stored, and deletes mail files after 30 days", async () => {
   const dataDir = await mkdtemp(join(tmpdir(), "ulr-mail-"));
   const directory = join(dataDir, "mail");
   try {
@@ -142,7 +145,7 @@ test("reports a message that became a file as stored, and deletes files after 30
     for (const id of ["old", "younger"]) expect(await mailer.send({ ...MESSAGE, id })).toBe("stored");
     await Bun.write(join(directory, "notes.txt"), "not a mail");
     const daysAgo = (days: number) => new Date(Date.now() - days * 24 * 3_600_000);
-    // A killed process has left these files.
+    // A process that is killed while it writes leaves such files.
     for (const name of ["old.eml.1.part", "younger.eml.2.part"])
       await Bun.write(join(directory, name), "a pa");
     for (const name of await readdir(directory)) {

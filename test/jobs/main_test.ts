@@ -104,8 +104,8 @@ test("runs waiting and abandoned jobs and checks schedules after the database's 
 });
 
 /**
- * Moves the times in the queue an hour ahead, which looks like a clock that was set back. A heartbeat then lapses within a
- * second.
+ * Moves the times in the queue an hour ahead, as if the database's clock had been set back. Also makes heartbeats lapse after
+ * a second.
  */
 async function setClockBack(sql: Sql): Promise<void> {
   const hour = sql`interval '1 hour'`;

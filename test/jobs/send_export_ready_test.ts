@@ -90,7 +90,7 @@ test("mails the requester a link to the job, in text and in HTML", async () => {
     expect(mail.text).toContain(fact);
     expect(mail.html).toContain(fact);
   }
-  // The mail contains one URL. It contains nothing that a mail program would load, and nothing that opens the file automatically.
+  // Each part has one URL, which opens a page instead of the file. The HTML loads nothing and sets no colors.
   expect([...`${mail.text}${mail.html}`.matchAll(/https?:\/\/[^\s"<]+/g)].map(([url]) => url)).toEqual([
     link,
     link,
@@ -201,7 +201,7 @@ test("does not resend a mail that was sent while the database connection was los
     from pg_stat_activity
     where datname = current_database() and application_name = 'ulr-jobs' and state = 'idle in transaction'`;
   expect(broken.length).toBe(1);
-  // The mail is sent after the transaction of its lock has ended.
+  // Waits until the transaction that locks the mail has ended, so that the mail is sent without the lock.
   const isGone = async () =>
     (
       await app.db.sql`
@@ -307,7 +307,7 @@ test("sends neither password nor mail to a server without TLS, logs the reason, 
   expect(await mailState(app, id)).toEqual({ state: "completed", isMailed: true });
 });
 
-test("retries rejected credentials and does not log them", async () => {
+test("retries a mail if the server rejects the credentials, and does not log them", async () => {
   await using server = await openMailServer({
     authOptional: false,
     disabledCommands: [],
@@ -373,7 +373,7 @@ test("retries a mail for at least twelve hours", async () => {
     from pgboss.queue
     where name = 'send_export_ready' and retry_backoff`;
   const { retryLimit = 0, retryDelay = 0, retryDelayMax = 0 } = queue ?? {};
-  // pg-boss waits between half of each delay and the whole delay.
+  // pg-boss waits for at least half of each delay.
   const delays = Array.from({ length: retryLimit }, (_, count) =>
     Math.min(retryDelay * 2 ** count, retryDelayMax),
   );

@@ -33,7 +33,7 @@ async function makeReady(app: TestApp, runner: TestRunner) {
 
 const foreignKey = () => artifactKeyOf({ id: crypto.randomUUID(), attempt: 1, buildId: crypto.randomUUID() });
 
-test("leaves the original's store alone from a restored copy, and reports it, until the copy adopts the store", async () => {
+test("a restored copy reports the original's store as foreign, and does not touch it until the copy adopts it", async () => {
   await using app = await openTestApp();
   const { artifactUrl, dataDir } = app.deps.config;
   await using mailServer = await openMailServer();
@@ -44,7 +44,7 @@ test("leaves the original's store alone from a restored copy, and reports it, un
   })();
   const queued = await jobOf(await postJob(app, person));
   await using copy = await copyTestDatabase(app.db);
-  // This file is newer than the copy, so the copy would consider it abandoned.
+  // Builds the job after the copy was made. The copy would take the new file for that of an abandoned build.
   await using original = await openTestRunner(app);
   await original.build(queued.id);
   const files = await storedFiles(app);
@@ -90,11 +90,11 @@ test("leaves the original's store alone from a restored copy, and reports it, un
   const [{ id: originalId }] = await app.db.sql<[{ id: string }]>`select id from installation`;
   expect(adopted).toMatchObject({ artifactUrl, previousInstallationId: originalId });
   expect(adopted["installationId"]).not.toBe(originalId);
-  // Each database sends the mails about files in its own store.
+  // The copy now owns the store, so it sends the mails about both files.
   await waitFor(() => mailServer.received.length === 2);
   expect(mailServer.received.map(jobOfMail).sort()).toEqual([built.id, queued.id].sort());
 
-  // The previous owner no longer builds, deletes or mails.
+  // The previous owner no longer builds exports, deletes files or sends mail.
   const late = await jobOf(await postJob(app, person));
   const before = await storedFiles(app);
   await app.db.sql`
@@ -160,7 +160,7 @@ test("gives a directory to only one of two databases that claim it at the same t
   }
 });
 
-test("resolves double ownership of a bucket without conditional writes after a race", async () => {
+test("leaves one owner of a bucket without conditional writes after two databases claim it at the same time", async () => {
   await using s3 = await startS3Server();
   const config: Partial<Config> = s3.config;
   await using app = await openTestApp({ config });
@@ -222,7 +222,7 @@ test("does not treat an unmounted volume as a new store, and lets builds wait un
     ARTIFACT_URL: app.deps.config.artifactUrl,
   });
   expect(await runner.deps.owner.isOurs()).toBe(true);
-  // The exports in a copied database are in the original's store.
+  // A copy may use an empty store although it has exports, because their files are in the original's store.
   await restoreElsewhere(app.db);
   await using copy = await openTestRunner(app, { config: { artifactUrl: `file://${away}-copy` } });
   expect(await copy.deps.owner.isOurs()).toBe(true);

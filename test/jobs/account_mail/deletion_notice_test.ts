@@ -33,7 +33,7 @@ async function openPlace() {
   };
 }
 
-test("mails every owner, and no one else, who deleted the organization, the deadline and the restore link", async () => {
+test("mails only active owners about a deletion, with the deleting user, the deadline and the restore link", async () => {
   await using place = await openPlace();
   const { api, org, owner, runner, server } = place;
   const other = await api.make.person({ org, role: "owner" });
@@ -88,7 +88,7 @@ test("mails owners about a restoration, a deletion by an operator, and the compl
   expect(mails.find(({ subject }) => subject.endsWith("has been deleted"))?.text).not.toContain("Restore");
 });
 
-test("skips queued mails that are outdated when the mail server becomes available", async () => {
+test("sends only one of several queued notices, the one that matches the state of the organization", async () => {
   await using place = await openPlace();
   const { org, runner, server } = place;
   await place.remove();
@@ -104,7 +104,7 @@ test("skips queued mails that are outdated when the mail server becomes availabl
   expect((await newestMail(server)).headers["subject"]).toBe(`${org.name} will not be deleted`);
 });
 
-test("limits deletions by an owner who keeps deleting and restoring, so that every deletion can still be mailed", async () => {
+test("refuses to delete an organization again if its owner has had ten notices within an hour", async () => {
   await using place = await openPlace();
   const { api, org, owner } = place;
   for (let round = 0; round < 5; round += 1) {
@@ -125,20 +125,20 @@ test("limits deletions by an owner who keeps deleting and restoring, so that eve
   expect(Number(refused.headers.get("retry-after"))).toBeWithin(30, 10 * 60 + 1);
   expect(await api.db.sql`select from organizations where deletes_at is not null`).toHaveLength(0);
   await place.runner.accountMails();
-  // The mails about the deletion are outdated.
+  // Skips the notices of deletions, because the organization was restored after each of them.
   expect(place.server.received).toHaveLength(5);
   expect((await newestMail(place.server)).headers["subject"]).toBe(`${org.name} will not be deleted`);
   await api.db.sql`update account_mails set created_at = now() - interval '61 minutes'`;
   await place.remove();
 });
 
-test("restores an organization even if its owners have received too many mails", async () => {
+test("restores an organization even if its owner has reached the limit of notices", async () => {
   await using place = await openPlace();
   const { api, owner } = place;
   await place.remove();
   const { id: userId, email } = owner.user;
   for (let n = 0; n < 10; n += 1) await queueMail(api, { kind: "deletion_notice", email, userId });
-  // The organization is already scheduled for deletion.
+  // Deleting the organization again queues no notice, so the limit does not apply.
   await place.remove();
   await place.restore();
   expect(await api.db.sql`select from organizations where deletes_at is not null`).toHaveLength(0);

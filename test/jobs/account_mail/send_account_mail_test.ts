@@ -164,7 +164,7 @@ test("does not retry a mail that the server rejects permanently", async () => {
   expect(app.logLines).toContainEqual(expect.objectContaining({ event: "account_mail.refused" }));
 });
 
-test("sends the mail when a mail server that was down is back", async () => {
+test("sends a queued mail once the mail server is up again", async () => {
   const port = chooseFreePort("127.0.0.1");
   await using app = await openTestApp({ config: { smtpUrl: `smtp://127.0.0.1:${port}` } });
   const { email } = await app.make.user();
@@ -241,7 +241,7 @@ test("keeps only the link of the newer mail valid if a mail is sent twice", asyn
   const id = await queueMail(app, { kind: "password_reset", email });
   await runner.accountMails();
   const first = await newestMail(server);
-  // As if the process had crashed before it recorded the mail as sent.
+  // Simulates a process that crashed before it recorded the mail as sent.
   await app.db.sql`update account_mails set sent_at = null`;
   await app.db.sql`update pgboss.job set state = 'retry', completed_on = null where id = ${id}`;
   await runner.accountMails();
@@ -255,7 +255,7 @@ test("keeps only the link of the newer mail valid if a mail is sent twice", asyn
   expect(server.received).toHaveLength(2);
 });
 
-test("does not send a mail that was replaced or was not tried for a day", async () => {
+test("does not send a mail that was replaced or that expired before its first attempt", async () => {
   await using place = await openWith();
   const { app, runner, server } = place;
   const users = [await app.make.user(), await app.make.user()];

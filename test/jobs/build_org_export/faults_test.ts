@@ -17,7 +17,7 @@ import { openTestApp, type TestApp } from "../../helpers/http/app.ts";
 import { openTestRunner } from "../../helpers/process/job_runner.ts";
 import { waitFor } from "../../helpers/wait_for.ts";
 
-/** Opens an app with a job, and a store that fails until `mend` is called. */
+/** Opens an app with a queued job, and a store that fails until `mend` is called. */
 async function openWithBrokenStore() {
   const app = await openTestApp();
   const { person } = await makeExportProject(app);
@@ -35,7 +35,7 @@ async function entryOf(app: TestApp, id: string) {
   return entry;
 }
 
-test("makes a job wait while its store fails, reports fault and next retry, and builds the job after the fault", async () => {
+test("makes a job wait while its store fails, shows the fault and the next retry, and builds the job later", async () => {
   const { app, id, show, mend } = await openWithBrokenStore();
   await using _app = app;
   {
@@ -59,7 +59,7 @@ test("makes a job wait while its store fails, reports fault and next retry, and 
   expect(await listMismatches(app)).toEqual([]);
 });
 
-test("pauses for 10 s, 30 s, 1, 2 and then always 5 minutes, by the database's clock", async () => {
+test("pauses for 10 s, 30 s, 1 min, 2 min, and 5 min after every later fault, by the database's clock", async () => {
   const { app, id } = await openWithBrokenStore();
   await using _app = app;
   const pauses: number[] = [];
@@ -76,7 +76,7 @@ test("pauses for 10 s, 30 s, 1, 2 and then always 5 minutes, by the database's c
   expect(pauses).toEqual([10, 30, 60, 120, 300, 300, 300]);
 });
 
-test("counts attempts and fails the job once the patience is used up", async () => {
+test("counts attempts once a fault outlasts the patience, and fails the job after three attempts", async () => {
   const { app, id, show } = await openWithBrokenStore();
   await using _app = app;
   await using runner = await openTestRunner(app, { config: { exportBuildPatienceMinutes: 30 } });

@@ -11,7 +11,7 @@ import { startRunner } from "../../helpers/process/runner_process.ts";
 import { waitFor } from "../../helpers/wait_for.ts";
 
 const MIB = 2 ** 20;
-/** Maximum growth above idle memory for any size of organization (issue 3). */
+/** Maximum growth above idle memory, for an organization of any size. */
 const MAX_GROWTH_MIB = 96;
 const AS_OF = "2026-11-20T00:00:00.000Z";
 

@@ -42,14 +42,14 @@ async function listWaiting(app: TestApp): Promise<number[]> {
   return rows.map(({ pid }) => pid);
 }
 
-test("reads from the replica, and from the primary after the replica has cut off a build", async () => {
+test("reads from the replica, and from the primary after the replica terminated the connection of a build", async () => {
   const { app, exported } = await openWithProject();
   await using _app = app;
   await using runner = await openTestRunner(app);
   const { id } = await jobOf(await postJob(app, exported.person, EVERYTHING));
   let building: Promise<unknown> | undefined;
   await app.db.sql.begin(async (tx) => {
-    // The replica replays locks too. A build that waits for this lock reads from the replica.
+    // The replica replays this lock. A build that waits for it on the replica reads from the replica.
     await tx`lock table analysis_records in access exclusive mode`;
     building = runner.build(id).catch((error: unknown) => error);
     const [pid = 0] = await waitFor(async () => {
@@ -61,7 +61,7 @@ test("reads from the replica, and from the primary after the replica has cut off
     const queued = await getJob(app, exported.person.key, id);
     expect(queued).toMatchObject({ status: "queued", attempt: 0, waitingFor: "database" });
   });
-  // Holds replay, so that the next build reads from the primary even if the replica is up again.
+  // Holds replay, so that the next build reads from the primary even if the replica is available again.
   await server.catchUp(app.db.sql);
   await server.holdReplay(true);
   await runner.build(id);
@@ -78,7 +78,7 @@ test("excludes a deleted project even if the replica has not replayed the deleti
   const { app, exported } = await openWithProject();
   await using _app = app;
   const { person, project } = exported;
-  // This project is the first by name, and larger than the write buffer.
+  // This project is exported first, and is larger than the write buffer. The other project is therefore deleted before it is read.
   await app.db.sql`update projects set name = '0' where id = ${project.id}`;
   await addNoise(app.db, project, 8);
   const deleted = await app.make.project({ orgId: person.org.id, ownerId: person.user.id, name: "1" });

@@ -94,7 +94,7 @@ test("keeps public definitions as deprecated versions, and hides private definit
   }
 });
 
-test("no longer counts forks of a deleted organization in their source", async () => {
+test("subtracts the forks of a deleted organization from the fork count of their source", async () => {
   await using api = await openTestApp();
   const [owner, other] = [await api.make.person({ role: "owner" }), await api.make.person({ role: "owner" })];
   await makeDefinition(api.db.sql, other, { name: "source", status: "published", visibility: "public" });
@@ -285,7 +285,7 @@ test("does not deadlock with members who write during the deletion", async () =>
     ["POST", `/definitions/agent/@${org.slug}/reviewer`, { yaml: agentYaml("reviewer") }],
   ];
   const { sweep, requests } = await api.db.sql.begin(async (tx) => {
-    // The sweep has locked the organization and waits for its webhook.
+    // With this lock, the sweep locks the organization and then waits for its webhook.
     await tx`select from webhooks where org_id = ${org.id} for update`;
     const sweep = deleteOrganizations(api.deps, NEVER);
     await waitFor(async () => (await listWaiting(api.db.admin)).length === 1);
@@ -328,7 +328,7 @@ test("does not deadlock with a build that ends during the deletion", async () =>
   }
 });
 
-test("hides a deleted organization from a member who joins at the last moment", async () => {
+test("hides a deleted organization from a member who was added after the deletion", async () => {
   await using api = await openTestApp();
   const [owner, late] = [await api.make.person({ role: "owner" }), await api.make.person()];
   await endNow(api, owner);

@@ -27,7 +27,7 @@ async function openPlace() {
 const hook = (app: TestApp, owner: Person, receiver: WebhookReceiver, types = TYPES) =>
   createWebhook(app, owner, { receiver, types });
 
-/** Inserts an event of the organization. Returns the id of the job in the event. */
+/** Inserts an export event of the owner's organization. Returns the id of its export job. */
 async function addEvent(app: TestApp, owner: Person): Promise<string> {
   const id = crypto.randomUUID();
   await insertExportEvent(app.db.sql, { id, orgId: owner.org.id, status: "ready" });
@@ -113,7 +113,7 @@ test("signs with the old and the new secret for 24 hours after a rotation, then 
   expect(receiver.received).toHaveLength(3);
 });
 
-test("resends a delivery under the same id to a receiver that is down and then fails", async () => {
+test("resends a delivery under the same id to a receiver that is first down and then responds with an error", async () => {
   await using place = await openPlace();
   const { app, owner } = place;
   const id = await (async () => {
@@ -148,8 +148,8 @@ test("resends a delivery under the same id to a receiver that is down and then f
 });
 
 /**
- * Makes the next delivery due now. Returns the saved seconds, or 0 if a delivery is already due, or is claimed and due in a
- * minute.
+ * Ends the pause of the webhook and returns the seconds that were left. Returns 0 if the webhook is overdue, or if it is
+ * claimed and therefore due in a minute.
  */
 async function skipPause({ db }: TestApp): Promise<number> {
   return db.sql.begin(async (tx) => {
@@ -223,7 +223,7 @@ test("resends a delivery under the same id if it was sent but not recorded", asy
   await using receiver = await openWebhookReceiver();
   const id = await hook(app, owner, receiver);
   await addEvent(app, owner);
-  // As if a runner were killed after the receiver's response.
+  // Simulates a runner that is killed after the receiver's response.
   const isAway = Promise.withResolvers<void>();
   receiver.respond = async () => {
     await app.db.owner`alter table webhook_deliveries rename to webhook_deliveries_away`;
@@ -259,7 +259,7 @@ test("shares deliveries between two runners, with one request at a time per webh
   );
   expect(jobsOf(receiver).toSorted()).toEqual(jobs.toSorted());
   expect(receiver.open.max).toBe(1);
-  // Up to 100 finished deliveries are kept for display.
+  // A webhook keeps up to 100 finished deliveries.
   const [row] = await app.db.sql`select count(*)::int as count from webhook_deliveries`;
   expect(row?.["count"]).toBe(100);
 });
@@ -313,7 +313,7 @@ test("disables a webhook after three days of failures, and mails its owner", asy
   const [queued] = await app.db.sql`select data from pgboss.job where name = 'send_webhook_disabled'`;
   const { origin } = new URL(receiver.url);
   expect(queued?.["data"]).toEqual({ webhookId: id, disabledAt: expect.any(String), origin });
-  // Adds a disabled owner who joined earlier.
+  // The mail goes to the owner who joined first, but not to a disabled account.
   const founder = await app.make.user({ disabledAt: new Date().toISOString() });
   await app.make.member({ orgId: owner.org.id, userId: founder.id, role: "owner" });
   await app.db.sql`

@@ -151,7 +151,7 @@ test("connects to the address that was checked, with a single lookup", async () 
   expect([lookups, receiver.received.length]).toEqual([1, 1]);
 });
 
-test("fails if the resolver does not respond or does not know the name", async () => {
+test("reports a resolver that does not respond, or that does not know the name", async () => {
   const silent = await send("https://hooks.example.com/", {
     timeoutMs: 50,
     resolve: () => new Promise(() => {}),
@@ -169,7 +169,7 @@ test("fails if the resolver does not respond or does not know the name", async (
   expect(unknown).toEqual({ responseStatus: null, error: NO_PUBLIC_ADDRESS, cause: "ENOTFOUND" });
 });
 
-test("uses the new name servers for lookups after the machine's name servers have changed", async () => {
+test("reads the machine's name servers again after a lookup fails at outdated name servers", async () => {
   const server = createSocket("udp4").bind(0, "127.0.0.1");
   await once(server, "listening");
   const { port } = server.address();
@@ -181,7 +181,7 @@ test("uses the new name servers for lookups after the machine's name servers hav
     return error === NO_PUBLIC_ADDRESS && cause === "ECONNREFUSED";
   };
   try {
-    // Pending lookups of an earlier test may change the servers in between.
+    // A lookup of an earlier test may fail and reset the name servers before this lookup.
     await waitFor(isRefused);
     expect(getServers()).toEqual(new Resolver().getServers());
   } finally {

@@ -42,7 +42,7 @@ test("sends no mail about a webhook that was enabled again and then disabled man
   expect(await storedMails(app)).toEqual([]);
 });
 
-test("mails a job of an earlier checkout that contains only the webhook's id", async () => {
+test("sends the mail for a queued job of an earlier release, whose payload has only the webhook's id", async () => {
   const { app: opened, queued } = await openDisabled();
   await using app = opened;
   await using runner = await openTestRunner(app);

@@ -8,7 +8,7 @@ import { createWebhook } from "../../../helpers/network/webhooks.ts";
 import { openTestRunner } from "../../../helpers/process/job_runner.ts";
 import { waitFor } from "../../../helpers/wait_for.ts";
 
-test("delivers events even if new events arrive before all webhooks have been queued", async () => {
+test("delivers events even if new events arrive before the deliveries of all webhooks are queued", async () => {
   await using app = await openTestApp({ config: { webhookAllowedNetworks: "127.0.0.0/8" } });
   const { sql, owner: admin } = app.db;
   const owner = await app.make.person({ role: "owner" });
