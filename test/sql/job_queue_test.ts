@@ -93,7 +93,7 @@ test("limits an attempt by the job's own timeout, or else by the queue's", async
   await boss.stop({ graceful: false });
 });
 
-test("scheduleJob() keeps only the last schedule, and one entry until it is completed", async () => {
+test("scheduleJob() keeps only the last schedule, and queues no entry until the previous entry is completed", async () => {
   await using db = await openTestDatabase();
   const sweep = "expire_org_exports";
   const bosses = await Promise.all([openQueue(db.sql, failOn), openQueue(db.sql, failOn)]);
@@ -143,7 +143,7 @@ async function listStates(db: TestDatabase, queue: string): Promise<string[]> {
   return rows.map((row) => row.state);
 }
 
-test("runs all maintenance of the worker's queue on our own pool", async () => {
+test("runs the maintenance of the worker's queue on the service's own pool", async () => {
   await using db = await openTestDatabase();
   await using worker = await openWorker(db);
   const { boss, sql, errors } = worker;
@@ -165,7 +165,7 @@ test("runs all maintenance of the worker's queue on our own pool", async () => {
   expect(errors).toEqual([]);
 });
 
-test("never fails a build, however often it was postponed or its runner crashed", async () => {
+test("keeps a build in the queue, however often it was postponed or its runner crashed", async () => {
   await using db = await openTestDatabase();
   await using worker = await openWorker(db);
   const { boss, sql, errors } = worker;
@@ -190,7 +190,7 @@ test("never fails a build, however often it was postponed or its runner crashed"
   expect(errors).toEqual([]);
 });
 
-test("leaves no open transaction if a script of the queue fails midway", async () => {
+test("leaves no open transaction if an SQL script of pg-boss fails midway", async () => {
   await using db = await openTestDatabase();
   await using worker = await openWorker(db);
   // The runtime role owns no tables, so it cannot create a partition.

@@ -1,6 +1,6 @@
 /**
- * Tests the guarantees of `migrate`. Each migration runs once, in one process at a time, completely or not at all. It retries
- * locks that it cannot get and explains failures.
+ * Tests the guarantees of `migrate`. Each migration runs once, in one process at a time, completely or not at all. `migrate`
+ * retries locks that it cannot get and explains failures.
  */
 import { expect, test } from "bun:test";
 import { pause } from "../../shared/process/with_timeout.ts";
@@ -13,7 +13,7 @@ import { listWaiting } from "../helpers/postgres/waiting_sessions.ts";
 import { waitFor } from "../helpers/wait_for.ts";
 
 const LATER = "99990101000000_later";
-/** Uses the shortest lock timeout that is still observable. */
+/** Has the shortest lock timeout that a test can still observe. */
 const IMPATIENT = { timeoutMs: 300, pauseMs: 10, attempts: 2 };
 
 /** Opens a database without a schema. */
@@ -178,7 +178,7 @@ test("migrate() stops waiting for an unavailable lock, lets queued writers proce
   expect((await migrating).applied).toEqual([LATER]);
 });
 
-test("migrate() stops waiting when the locks of one file take too long together, so that reads behind it do not", async () => {
+test("migrate() limits the total wait for the locks of a file, so that reads queued behind it do not time out", async () => {
   await using db = await openTestDatabase();
   const migrations = await withOneMore(
     "alter table api_keys add later int; alter table runs add later int; alter table issues add later int",
@@ -187,8 +187,8 @@ test("migrate() stops waiting when the locks of one file take too long together,
   const patience = { timeoutMs: 4000, pauseMs: 2000, attempts: 20 };
   const migrating = migrate(db.owner, { migrations, patience });
   await waitFor(async () => (await listWaiting(db.sql, "runs")).length > 0);
-  // Twice the timeout of reads in the API, so that a busy machine has time to cancel. One after the other, the waits would
-  // take 7 s.
+  // This is twice the timeout of reads in the API, so that a busy machine has time to cancel. With a limit for each lock
+  // instead of for all of them, the migration would wait for 7 s.
   const reading = db.sql.begin(async (tx) => {
     await tx`set local lock_timeout = '6s'`;
     return tx`select count(*) from api_keys`;

@@ -82,7 +82,7 @@ async function makeApart(app: TestApp): Promise<[ExportProject, ExportProject]> 
   }
 }
 
-/** Reads an increment of a project's notes. Returns its rows, and the cutoff for the next increment. */
+/** Reads an increment of a project. Returns the ids of deleted rows and of changed notes, and the increment's cutoff. */
 async function followNotes(app: TestApp, exported: ExportProject, since: string) {
   const asOf = await readCutoff(app, exported);
   const read = async (path: string) => {

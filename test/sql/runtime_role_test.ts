@@ -7,7 +7,7 @@ import { openTestDatabase } from "../helpers/postgres/database.ts";
 /** Tables on which the service has fewer privileges. */
 const RESTRICTED: Readonly<Record<string, string>> = {
   audit_chain: "SELECT",
-  // The service also inserts entries, without their id.
+  // The service may also insert entries, but not set their id.
   audit_log: "SELECT",
   audit_log_id_seq: "no sequence",
   schema_compatibility: "SELECT",
@@ -110,7 +110,7 @@ test("migrate() called by the runtime role has no migrations to apply", async ()
   expect(await migrate(db.sql)).toEqual({ applied: [], unknown: [] });
 });
 
-test("creates a working schema with its owner as the only role", async () => {
+test("migrate() recreates a dropped schema as its owner, and grants the existing runtime role its privileges", async () => {
   await using db = await openTestDatabase();
   await db.owner`drop schema public cascade`;
   await db.owner`drop schema pgboss cascade`;
@@ -118,6 +118,6 @@ test("creates a working schema with its owner as the only role", async () => {
   await migrate(db.owner);
   const [owner] = await db.owner`select has_table_privilege('audit_log', 'delete') as may_delete`;
   expect(owner).toEqual({ mayDelete: true });
-  // An existing role gets its privileges when a schema is created again.
+  // An existing role gets its privileges again.
   expect(await listUnusual(db.sql)).toEqual(RESTRICTED);
 });

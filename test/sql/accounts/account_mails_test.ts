@@ -1,4 +1,4 @@
-/** Tests the rows of mails about accounts: limits, expired links, and concurrent use of a link. */
+/** Tests stored account mails: limits, expired links, and concurrent use of a link. */
 import { expect, test } from "bun:test";
 import { mintLinkToken } from "../../../shared/account_mail_kinds.ts";
 import {
@@ -40,7 +40,7 @@ test("limits an address to three mails of a kind per hour, even for concurrent r
   expect(await countWanted(app)).toBe(3);
   await queueMail(app, { kind: KIND, email: "b@example.com" });
   expect(await countWanted(app)).toBe(4);
-  // Requests over the limit do not extend it.
+  // Requests over the limit do not extend the waiting time.
   await app.db
     .sql`update account_mails set created_at = now() - interval '61 minutes' where not is_over_limit`;
   await queueMail(app, { kind: KIND, email: "a@example.com" });
@@ -85,7 +85,7 @@ test("keeps the last link after a request over the limit, and revokes older link
   expect(await findUnsentAccountMail(app.deps.sql, over)).toBeNull();
 });
 
-/** Queues an invitation of an organization. Returns its row, and the minutes until the job runner takes it. */
+/** Queues an invitation mail of an organization. Returns its ids, whether it is over the limit, and the minutes until it is due. */
 async function invite(app: TestApp, orgId: string) {
   const details = { invitationId: crypto.randomUUID() };
   const id = await queueMail(app, { kind: "invitation", email: "ann@example.com", orgId, details });
@@ -104,7 +104,7 @@ test("delays invitations over the limit by up to six hours, at three per hour an
   for (const id of ids.slice(0, 21)) waits.push((await invite(app, id)).minutes);
   expect(waits).toEqual([0, 1, 2, 3, 4, 5, 6].flatMap((hour) => Array(3).fill(hour * 60)));
   const [first = "", , , waiting = "", late = "", later = ""] = [...ids.slice(0, 4), ...ids.slice(21)];
-  // The first organization's link and the waiting organization's queued link now lead to the new invitations.
+  // A second invitation of an organization gets no mail of its own. The earlier mail leads to the second invitation.
   for (const orgId of [first, waiting]) {
     const { id, invitationId, isOverLimit } = await invite(app, orgId);
     expect(isOverLimit).toBe(true);

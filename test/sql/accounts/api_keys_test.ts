@@ -69,7 +69,7 @@ test("markApiKeyRevoked() keeps the time of the first revocation, and returns nu
   expect(await markApiKeyRevoked(db.sql, { id: crypto.randomUUID() })).toBeNull();
 });
 
-test("updateApiKeyLastUsed() writes once a minute", async () => {
+test("updateApiKeyLastUsed() writes at most once a minute", async () => {
   await using db = await openTestDatabase();
   const { hash, row } = await makeKey(db);
   const lastUsedAt = async () => {

@@ -24,7 +24,7 @@ async function addEntries(sql: Sql, count: number): Promise<void> {
   }
 }
 
-/** Changes the table as its owner could, by disabling the guard first. */
+/** Changes the table as its owner can: with its guard triggers disabled. */
 async function tamper(db: TestDatabase, change: (tx: Sql) => Promise<unknown>): Promise<void> {
   await db.owner.begin(async (tx) => {
     await tx`alter table audit_log disable trigger user`;
@@ -165,7 +165,7 @@ for (const [name, change, problem] of TAMPERINGS) {
   });
 }
 
-test("detects a rewritten chain by comparing a head that was stored elsewhere", async () => {
+test("detects a rewritten chain by comparing it with a head that was stored elsewhere", async () => {
   await using db = await openTestDatabase();
   await addEntries(db.sql, 6);
   await sealAuditLog(db.sql, 10);
@@ -183,7 +183,7 @@ test("detects a rewritten chain by comparing a head that was stored elsewhere", 
   expect(await problemOf(db, "--head", kept)).toContain("the chain was rewritten");
 });
 
-test("audit verify --head accepts the last head that retention deleted, and fails for an older head", async () => {
+test("audit verify --head accepts the head of the last entry that retention deleted, and fails for an older head", async () => {
   await using db = await openTestDatabase();
   await addEntries(db.sql, 3);
   await sealAuditLog(db.sql, 10);
@@ -223,9 +223,9 @@ test("deletes entries older than 400 days from the start of the chain, and still
   const deleteOld = (days: number) => deleteOldAuditEntries(db.sql, { days, limit: 10 });
   expect(await deleteOld(400)).toBe(0);
   await sealAuditLog(db.sql, 10);
-  // The fourth entry is also old, but follows an entry that is not old enough.
   expect(await deleteOld(500)).toBe(0);
-  // The database keeps entries for 400 days, even if the caller passes fewer days.
+  // The database keeps entries for 400 days, even if the caller passes fewer days. It keeps the fourth entry, because the third
+  // is not old enough and comes first.
   expect(await deleteOld(1)).toBe(2);
   expect(await deleteOld(1)).toBe(0);
   expect(await verify(db)).toMatchObject({ entries: 3, head: { position: 5 } });

@@ -24,7 +24,7 @@ async function listRows(sql: Sql): Promise<object[]> {
   return rows.map((row) => ({ ...row }));
 }
 
-test("inserts several entries in one statement as the same rows, in the same order, as one by one", async () => {
+test("inserting entries in one statement creates the same rows, in the same order, as inserting them one by one", async () => {
   await using db = await openTestDatabase();
   for (const entry of ENTRIES) await insertAuditEntry(db.sql, entry);
   await insertAuditEntries(db.sql, ENTRIES);

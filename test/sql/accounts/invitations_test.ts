@@ -57,10 +57,10 @@ test("revokes an earlier invitation of the same address, even if it has expired"
 test.each([
   ["accepted", "update organization_invitations set accepted_at = now()"],
   ["revoked", "update organization_invitations set revoked_at = now()"],
-  ["of a disabled account", "update users set disabled_at = now()"],
-  ["of a publisher", "update organization_members set role = 'publisher'"],
-  ["for an owner, of an admin", "update organization_members set role = 'admin'"],
-  ["of someone who left", "delete from organization_members"],
+  ["from a disabled account", "update users set disabled_at = now()"],
+  ["from a publisher", "update organization_members set role = 'publisher'"],
+  ["to become an owner, from an admin", "update organization_members set role = 'admin'"],
+  ["from a former member", "delete from organization_members"],
 ])("an invitation is not pending if it is %s", async (_, change) => {
   await using scene = await openScene();
   await scene.invite("owner");

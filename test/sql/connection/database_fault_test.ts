@@ -1,4 +1,4 @@
-/** Tests that all processes and commands report a rejecting database with the same message. */
+/** Tests that all processes and commands report an unavailable database, or one that rejects them, with the same message. */
 import { expect, test } from "bun:test";
 import { runCommand } from "../../helpers/accounts/admin.ts";
 import { openTestDatabase } from "../../helpers/postgres/database.ts";
@@ -25,7 +25,7 @@ test("reports an unavailable database with the same line in every process and co
   );
 });
 
-test("every process and command reports a missing database in one way, and a wrong password in one way", async () => {
+test("reports a missing database and a wrong password in the same way in every process and command", async () => {
   await using db = await openTestDatabase();
   const missing = new URL(db.url);
   missing.pathname = "/missing";

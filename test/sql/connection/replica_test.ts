@@ -120,7 +120,7 @@ test("reads the position in a read-only session, and writes nothing if all WAL i
   });
 });
 
-test("reads from the primary if it is a standby and therefore has no position", async () => {
+test("returns no position and logs the reason if the primary is a standby", async () => {
   const { replica, events } = openTestReplica(server.replicaUrl, server.replica);
   try {
     expect(await replica.readPosition()).toBeNull();
@@ -130,7 +130,7 @@ test("reads from the primary if it is a standby and therefore has no position", 
   }
 });
 
-/** Waits for the standby, which does not stream immediately after its start. */
+/** Waits until the standby has replayed `position`. Retries, because a standby does not stream immediately after its start. */
 async function waitUntilReplayed(standby: Sql, position: WalPosition): Promise<void> {
   const isReplayed = () =>
     waitForReplay(standby, position, HEALTHY)

@@ -82,7 +82,7 @@ test("visits only a few lines for a name that thousands of organizations use", a
   }
 });
 
-test("prefers a line with a published version to older lines without, and otherwise takes the oldest line", async () => {
+test("prefers a line with a published version to older lines without one, and otherwise chooses the oldest line", async () => {
   await using db = await createTestDatabase();
   const author = await createFactory(db.sql).person();
   await makeStrangers(db.owner, author, { deprecated: 2, published: 2 });
@@ -100,7 +100,7 @@ test("prefers a line with a published version to older lines without, and otherw
   expect(await slugOf()).toBe("stranger-1");
 });
 
-test("reads only a few lines for a name that is private to thousands of organizations, with any plan", async () => {
+test("reads only a few lines for a name that is private to thousands of organizations, even with a generic plan", async () => {
   await using db = await createTestDatabase();
   const make = createFactory(db.sql);
   const [author, member] = [await make.person(), await make.person()];

@@ -11,10 +11,10 @@ import { countReads } from "../../helpers/postgres/count_reads.ts";
 import { openTestDatabase } from "../../helpers/postgres/database.ts";
 import { createFactory } from "../../helpers/postgres/factory.ts";
 
-/** Windows in minutes: around a record, an hour and a day, and the longest window. */
+/** Lengths of windows in minutes: one minute, about an hour, ten hours, a day, and the maximum of 30 days. */
 const WINDOWS = [1, 59, 60, 61, 600, 1440, 43_200];
 
-test("counts the same executions in windows of any length as a scan of the records, whatever changes them", async () => {
+test("counts the same executions in windows of any length as a scan of the records, after any change", async () => {
   await using db = await openTestDatabase();
   const { sql } = db;
   const person = await createFactory(sql).person();
@@ -22,7 +22,7 @@ test("counts the same executions in windows of any length as a scan of the recor
   const published = await makeVersion(sql, { ...owner, version: "1.0.0" });
   const draft = await makeVersion(sql, { ...owner, version: "2.0.0", status: "draft" });
   const [line] = await sql<[{ id: string }]>`select id from definition_lines`;
-  // Adds records within 31 days: on the hour, in the last minutes, and at other times.
+  // Adds records of the last 31 days: on the hour, within about an hour, and at other times.
   const addRecords = () => sql`
     insert into definition_executions (line_id, definition_id, source, recorded_by, recorded_at)
     select
@@ -57,7 +57,7 @@ test("counts the same executions in windows of any length as a scan of the recor
   expect([...(await sql`select * from definition_execution_hours`)]).toEqual([]);
 });
 
-test("counts all concurrently written records in their hours", async () => {
+test("counts all records of concurrent writers in the hourly totals", async () => {
   await using db = await openTestDatabase();
   const { sql } = db;
   const person = await createFactory(sql).person();

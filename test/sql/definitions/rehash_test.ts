@@ -1,4 +1,4 @@
-/** Tests that `migrate` recomputes the hashes of older releases: once each, concurrently with writers, and after being killed. */
+/** Tests that `migrate` recomputes the hashes that older releases wrote, even during writes and after it was killed. */
 import { expect, test } from "bun:test";
 import { createHash } from "node:crypto";
 import { parse } from "yaml";
@@ -31,7 +31,7 @@ function digest(text: string): string {
   return `sha256:${createHash("sha256").update(text).digest("hex")}`;
 }
 
-/** Returns the expected hash of a document without unusual scalars and integer keys. */
+/** Returns the expected hash of a document that has neither unusual scalars nor integer keys. */
 function expectedHash(yaml: string): string {
   return digest(
     JSON.stringify(parse(yaml), (_, value) =>
@@ -172,7 +172,7 @@ test("does not wait for writers, and does not overwrite their changes", async ()
   expect(rows[1]?.yaml).toBe(yaml);
 });
 
-test("allows one replacement of a published version's hash, only by a hash of the new form", async () => {
+test("allows one replacement of a published version's hash, and only by a hash of the new format", async () => {
   await using db = await openTestDatabase();
   await makeOldVersions(db, 1);
   const set = async (columns: Readonly<Record<string, string | null>>) =>

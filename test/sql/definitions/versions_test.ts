@@ -32,7 +32,7 @@ async function resolved(
 }
 
 describe("resolveDefinition()", () => {
-  test("takes the line that was published first, and its highest published version", async () => {
+  test("chooses the line that was published first, and its highest published version", async () => {
     const { db, first, second } = await openWithPeople();
     await using _ = db;
     const all = { name: "reviewer", visibility: "public", status: "published" } as const;
@@ -105,7 +105,7 @@ describe("resolveDefinition()", () => {
 });
 
 describe("resolveDefinition() of unpublished lines", () => {
-  test("finds a draft by its version, and otherwise takes another organization's published line", async () => {
+  test("finds a draft by its version, and otherwise chooses another organization's public line", async () => {
     const { db, first, second } = await openWithPeople();
     await using _ = db;
     await makeDefinition(db.sql, first, { name: "reviewer" });
@@ -148,7 +148,7 @@ describe("resolveDefinition() of unpublished lines", () => {
   });
 });
 
-test("listReferenceCandidates() returns one version per interval of a line, without drafts and hidden versions", async () => {
+test("listReferenceCandidates() returns one visible version per interval, and no drafts or quarantined versions", async () => {
   const { db, first, second } = await openWithPeople();
   await using _ = db;
   const open = { name: "helper", visibility: "public", status: "published" } as const;

@@ -74,7 +74,7 @@ async function openReader(sql: Pool) {
   return { read, finish };
 }
 
-/** Opens writers. Up to three of them have an open transaction at a time. */
+/** Simulates writers with up to three open transactions at a time. */
 function openWriters(sql: Pool, random: () => number) {
   const open: { writer: OpenWriter; names: string[]; isCommitted: boolean }[] = [];
   const committed: string[] = [];
@@ -186,7 +186,7 @@ test("deletes old events in order, and records the last deleted position", async
   expect((await readOn(db.sql, 2)).seen).toEqual(["new", "unsettled"]);
 });
 
-test("reads a page quickly despite 200,000 events of another organization", async () => {
+test("reads few blocks for a page despite 200,000 events of another organization", async () => {
   await using db = await openTestDatabase();
   const make = createFactory(db.sql);
   const [own, other] = [await make.person(), await make.person()];
@@ -212,7 +212,7 @@ test("reads a page quickly despite 200,000 events of another organization", asyn
   expect(page.blocks).toBeLessThan(1500);
 });
 
-/** Counts the index and table blocks that reading a page visits, using the session's statistics. */
+/** Reads a page. Counts the index and table blocks that it fetches, using the transaction's statistics. */
 async function measurePage(sql: Pool, viewer: { userId: string | null; boundOrgId: string | null }) {
   return sql.begin(async (tx) => {
     const count = async () => {

@@ -188,7 +188,7 @@ async function isWaitingFor(db: TestDatabase, waitEvents: readonly string[]): Pr
   return waiting.length > 0;
 }
 
-test("ends a running COPY when its snapshot is closed, for any reader and at any point", async () => {
+test("ends a running COPY when its snapshot is closed, whatever the COPY waits for", async () => {
   await using db = await openTestDatabase();
   const pool = openStreamPool(db);
   {
@@ -242,11 +242,11 @@ test("rejects reads of a closed snapshot, whose connection may be in use elsewhe
   await pool.end();
 });
 
-test("does not close a snapshot before the server has ended its transaction", async () => {
+test("does not finish closing a snapshot before the server has ended its transaction", async () => {
   await using db = await openTestDatabase();
   const pool = openStreamPool(db);
   const snapshot = await openExportSnapshot(pool, { control: db.sql, signal: NOBODY_LEAVES });
-  // The snapshot does not know this COPY, so the driver refuses to send COMMIT. The COPY does not notice that its reader is gone.
+  // The snapshot does not track this COPY, so the driver refuses to send COMMIT. The COPY does not notice that its reader is gone.
   const silent = "select repeat('x', 100000) union all select pg_sleep(600)::text";
   const source = await snapshot.run((tx) => tx.unsafe(`copy (${silent}) to stdout`).readable());
   source.on("error", () => {});

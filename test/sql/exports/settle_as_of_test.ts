@@ -149,7 +149,7 @@ test("settleAsOf() ignores the service's own transactions", async () => {
   await api.end();
 });
 
-/** Creates a login role with grants from the tables' owner, and holds a transaction of that role open. */
+/** Creates a login role, runs the statements of `setUp` for it, and holds a transaction of the role open. */
 async function holdTransactionAs(
   db: TestDatabase,
   setUp: (role: string) => string,

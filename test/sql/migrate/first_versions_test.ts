@@ -1,4 +1,4 @@
-/** Tests upgrades while writers still run functions of the older schema. Afterwards, each line has its first version. */
+/** Tests that each line has one first version after an upgrade during which writers ran functions of the older schema. */
 import { expect, test } from "bun:test";
 import type { Sql } from "../../../sql/connection/pool.ts";
 import { migrate } from "../../../sql/migrate.ts";
@@ -11,7 +11,7 @@ import { commitDuring } from "../../helpers/postgres/waiting_sessions.ts";
 const FILL = "20261129010001_definition_listings__is_first__fill";
 const REPAIR = "20261129010002_definition_listings__is_first__repair";
 
-/** Opens a database in the state before the fill, with a published version and a draft of each name. */
+/** Opens a database in the state before the backfill, with a published version and a draft of each name. */
 async function openBeforeFill(names: readonly string[]): Promise<TestDatabase> {
   const db = await openTestDatabase();
   await db.owner.unsafe("drop schema public cascade; create schema public");
@@ -41,7 +41,7 @@ async function listFirstAfter(
   return rows.map(({ version }) => version);
 }
 
-test("finds first versions that change during the backfill", async () => {
+test("marks first versions that are updated during the backfill", async () => {
   await using db = await openBeforeFill(["one", "two"]);
   const first = await listFirstAfter(
     db,
@@ -50,7 +50,7 @@ test("finds first versions that change during the backfill", async () => {
   expect(first).toEqual(["one@1.0.0", "two@1.0.0"]);
 });
 
-test("finds a version that is created during the fill, although the fill does not see it", async () => {
+test("marks a version that is created during the backfill, although the backfill does not see it", async () => {
   await using db = await openBeforeFill(["one"]);
   const first = await listFirstAfter(
     db,
@@ -69,7 +69,7 @@ test("finds a version that is created during the fill, although the fill does no
   expect(first).toEqual(["one@1.0.0", "two@2.0.0"]);
 });
 
-test("restarts the fill after a publication moves a listing to another partition", async () => {
+test("restarts the backfill after a publication moves a listing to another partition", async () => {
   await using db = await openBeforeFill(["one"]);
   const first = await listFirstAfter(
     db,
@@ -81,7 +81,7 @@ test("restarts the fill after a publication moves a listing to another partition
   expect(first).toEqual(["one@2.0.0"]);
 });
 
-test("corrects only lines that an earlier fill left wrong", async () => {
+test("corrects only lines that an earlier backfill left wrong", async () => {
   await using db = await openBeforeFill(["one", "two"]);
   const migrations = (await readMigrations()).filter(({ name }) => name < REPAIR);
   await migrate(db.owner, { migrations });

@@ -1,11 +1,11 @@
-/** Tests the migration that deletes the past prices that the demo of earlier checkouts invented. */
+/** Tests the migration that deletes price changes that earlier versions of the demo invented. */
 import { expect, test } from "bun:test";
 import type { Pool } from "../../../sql/connection/pool.ts";
 import { readMigrations } from "../../../sql/migration_files.ts";
 import { documentSource, makeDocument, syncFrom } from "../../helpers/models/catalog.ts";
 import { openTestDatabase } from "../../helpers/postgres/database.ts";
 
-/** Inserts the price changes that the demo of earlier checkouts invented at the time `now`. */
+/** Inserts the price changes that an earlier version of the demo invented if it ran at `now`. */
 async function invent(sql: Pool, now: string): Promise<void> {
   await sql`
     insert into model_price_changes (provider, model_id, field, old_value, new_value, changed_at)
@@ -29,7 +29,7 @@ async function invent(sql: Pool, now: string): Promise<void> {
     order by changed_at, provider, model_id, field collate "C"`;
   await sql`
     update models set created_at = date_trunc('milliseconds', ${now}::timestamptz) - make_interval(days => 90)`;
-  // Repeats the migration that added the column.
+  // Sets the column as the migration that added it did.
   await sql`update models set prices_known_since = created_at`;
 }
 
@@ -41,7 +41,6 @@ const MODELS = Object.fromEntries(
   ]),
 );
 
-/** Runs the migration. */
 async function removeInvented(sql: Pool): Promise<void> {
   const name = "20261130083000_model_price_changes__invented__delete";
   const migration = (await readMigrations()).find((one) => one.name === name);

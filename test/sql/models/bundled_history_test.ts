@@ -122,7 +122,7 @@ test("adds the past from only one of two concurrent calls, and rolls back a fail
   await using db = await openTestDatabase();
   await loadBundledCatalog(db.sql);
   const stored = await readCatalog(db.sql);
-  // Makes the last writes fail, which are the price changes.
+  // Makes the last writes, the price changes, fail.
   await db.owner`alter table model_price_changes add constraint none_check check (id > -2)`;
   const failure = await addBundledHistory(db.sql).catch((error: unknown) => error);
   expect(String(failure)).toContain("none_check");

@@ -7,7 +7,7 @@ import { openTestDatabase } from "../../helpers/postgres/database.ts";
 
 const SOURCE_FACTS = "20261125103000_models__source_facts__add";
 
-test("drops generated descriptions and keeps known capabilities in the migration", async () => {
+test("the migration drops generated descriptions and keeps known capabilities", async () => {
   await using db = await openTestDatabase();
   await db.owner.unsafe("drop schema public cascade; create schema public");
   const migrations = await readMigrations();
@@ -45,7 +45,7 @@ test("allows rows that reference a model to be added while a sync changes the mo
       tx,
       models.map((model) => ({ ...model, name: "A" })),
     );
-    // A foreign key takes the same lock.
+    // A foreign key check takes this lock.
     const free = await db.sql`select model_id from models for key share skip locked`;
     expect([...free]).toEqual([{ modelId: "a" }]);
   });

@@ -13,7 +13,7 @@ const SUITES = {
     "import skips existing rows",
     "import refuses a row that exists",
   ],
-  // A writer has locks and privileges on a partition or on its table.
+  // A writer may have locks and privileges on a partition or on its table.
   "test/sql/exports/settle_as_of_test.ts": [
     "settleAsOf() is held back by a session of a role that may insert into a tracker table",
     "settleAsOf() is held back by a session of a role that may write a partition",

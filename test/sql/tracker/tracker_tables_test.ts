@@ -48,7 +48,7 @@ test("exports the same files through views as from tables with the same rows", a
   expect(await trackerIsTables(app.db.sql, FOREIGN_SCHEMA)).toBe(false);
 });
 
-test("escapes formulas in CSV for words of a view, which no constraint checks", async () => {
+test("escapes formulas in CSV in enum columns of a view, which no constraint checks", async () => {
   await using app = await openTestApp();
   const made = await makeExportProject(app);
   await moveToForeignTracker(app.db.owner);

@@ -1,6 +1,6 @@
 /**
- * Tests times outside the years 1 to 9999. The tables reject them, `tracker check` finds them, and the next migration
- * validates the checks.
+ * Tests times outside the years 1 to 9999. The tables reject them, and `tracker check` finds older ones. Once they are corrected,
+ * the next migration validates the check constraints.
  */
 import { expect, test } from "bun:test";
 import { EXPORT_DATASETS, NO_FILTERS, toVisibility } from "../../../shared/exports/datasets.ts";
@@ -75,7 +75,7 @@ test("reads no rows to find wrong times if the check constraints are validated",
   await snapshot.close();
 });
 
-test("detects on an open connection that a table was replaced by a table without checks", async () => {
+test("detects on an open connection that a table was replaced by a table without check constraints", async () => {
   await using db = await openTestDatabase();
   const { project } = await makeExportProject({ make: createFactory(db.sql) });
   const selection = {
@@ -87,7 +87,7 @@ test("detects on an open connection that a table was replaced by a table without
   };
   const pool = db.openPool({ applicationName: "test", max: 1 });
   const ask = () => pool.begin("read only", (tx) => requireRightTimes(tx, selection));
-  // From the sixth execution on, the server keeps the plan.
+  // From the sixth execution on, the server may reuse a generic plan.
   for (let time = 0; time < 7; time += 1) await ask();
   await db.owner.begin(async (tx) => {
     await tx`alter table issues rename to former_issues`;
@@ -99,7 +99,7 @@ test("detects on an open connection that a table was replaced by a table without
   await expect(ask()).rejects.toThrow(WrongTimeError);
 });
 
-/** Makes an issue that was resolved before Christ, which a table older than its checks may contain. */
+/** Makes an issue with a BC time, which a table older than its check constraints may contain. Returns its id. */
 async function makeOldTime(db: TestDatabase): Promise<string> {
   const { ids } = await makeExportProject({ make: createFactory(db.sql) });
   const id = ids["open issue"] ?? "";
@@ -114,7 +114,7 @@ async function makeOldTime(db: TestDatabase): Promise<string> {
   return id;
 }
 
-test("reports rows that are older than the checks, and validates the checks once the rows are corrected", async () => {
+test("reports wrong times older than the check constraints, and validates the constraints once they are corrected", async () => {
   await using db = await openTestDatabase();
   const id = await makeOldTime(db);
   const notices: string[] = [];
@@ -148,7 +148,7 @@ test("reports rows that are older than the checks, and validates the checks once
   expect((await runCommand(db.url, ["tracker", "check"])).exitCode).toBe(0);
 });
 
-test("tracker check reports wrong times of another tracker, whose tables have no checks", async () => {
+test("tracker check reports wrong times of another tracker, whose tables have no check constraints", async () => {
   await using db = await openTestDatabase();
   await makeExportProject({ make: createFactory(db.sql) });
   await moveToForeignTracker(db.owner);

@@ -11,7 +11,7 @@ import { openTestApp } from "../../helpers/http/app.ts";
 import type { ListedDelivery } from "../../helpers/network/webhooks.ts";
 import { callWebhooks, dataOf, WEBHOOK_BODY } from "../../helpers/webhooks/call_webhooks.ts";
 
-/** Opens an app with a webhook. The test decides whether an attempt fails or succeeds. */
+/** Opens an app with a webhook. No requests are sent: the test records the result of each attempt. */
 async function openWebhook() {
   const app = await openTestApp();
   const { sql } = app.db;

@@ -1,4 +1,4 @@
-/** Tests requests whose key, session or user was revoked after authentication, while the request waited for a lock. */
+/** Tests requests that wait for a lock while their key or session ends, or while their user is disabled. */
 import { expect, test } from "bun:test";
 import { insertAuditEntry } from "../../../../sql/accounts/audit_log.ts";
 import type { Sql } from "../../../../sql/connection/pool.ts";
@@ -41,7 +41,7 @@ for (const [why, end] of Object.entries(ENDS)) {
   });
 }
 
-test("rejects a publication that waited for the cycle search, its last lock", async () => {
+test("rejects a publication if its key was revoked while it waited for its last lock, that of the cycle search", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   await publishAgent(api, person, { name: "helper" });
@@ -59,7 +59,7 @@ test("rejects a publication that waited for the cycle search, its last lock", as
   expect(row).toEqual({ status: "draft" });
 });
 
-test("does not record an execution, although its commit is sent before the lock is acquired", async () => {
+test("does not record an execution with a revoked key, although the commit is sent before the lock is acquired", async () => {
   await using api = await openTestApp();
   const admin = await makePlatformAdmin(api);
   await publishAgent(api, await api.make.person(), { name: "open", visibility: "public" });
@@ -76,7 +76,7 @@ test("does not record an execution, although its commit is sent before the lock 
   expect(await countActions(api, "execution.record")).toBe(0);
 });
 
-test("prevents a session revoked by a password change from adding a second factor, which would lock out the user", async () => {
+test("prevents a session that a password change has revoked from adding a second factor", async () => {
   const clock = new Clock();
   await using api = await openTestApp({ now: clock.now });
   const account = await makeAccount(api);

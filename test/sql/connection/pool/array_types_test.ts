@@ -2,7 +2,7 @@
 import { expect, test } from "bun:test";
 import { openTestDatabase } from "../../../helpers/postgres/database.ts";
 
-test("sends only the first query's statement on a new connection", async () => {
+test("sends only the query's own statement on a new connection", async () => {
   await using db = await openTestDatabase();
   const pool = db.openPool({ applicationName: "test", max: 2 });
   const sent: string[] = [];
@@ -35,7 +35,7 @@ test.each<[type: string, values: unknown[]]>([
   ["regclass", ["pg_class"]],
   ["name", ["pg_class"]],
   ["boolean", [true, false]],
-])("reads an array of %s as it was sent", async (type, values) => {
+])("parses an array of %s into its values", async (type, values) => {
   await using db = await openTestDatabase();
   const text = `{${values.map((value) => JSON.stringify(String(value))).join(",")}}`;
   const [row] = await db.sql.unsafe<[{ found: unknown[] }]>(`select $1::text::${type}[] as found`, [text]);

@@ -21,7 +21,7 @@ interface FakeServer {
   close(): void;
 }
 
-/** Starts a server that passes each connection and its number, from 1, to `serve` after the client's startup message. */
+/** Starts a server that passes each connection and its number (from 1) to `serve` after the client's startup message. */
 async function openFakeServer(serve: (socket: net.Socket, connection: number) => void): Promise<FakeServer> {
   let connections = 0;
   const server = net.createServer((socket) => {
@@ -89,7 +89,7 @@ function done(command: string, state: "I" | "T"): Buffer {
 
 /**
  * Starts a server that returns no rows for any statement and adds each statement to `statements`. It resets the first
- * connection at the statement after `begin`.
+ * connection at the statement that contains "lost".
  */
 function openResettingServer(statements: string[]): Promise<FakeServer> {
   return openFakeServer((socket, connection) => {
@@ -103,7 +103,7 @@ function openResettingServer(statements: string[]): Promise<FakeServer> {
   });
 }
 
-test("sends nothing of a transaction that lost its connection over the next connection, which works", async () => {
+test("sends no statement of a transaction that lost its connection over the pool's next connection", async () => {
   const statements: string[] = [];
   const server = await openResettingServer(statements);
   const sql = openPool(server.url, { applicationName: "test", max: 1 });
@@ -146,7 +146,7 @@ test("rejects the queries of a reserved connection that was lost", async () => {
   server.close();
 });
 
-test("throws the server's error if the server closes the connection, and not for queries on the next connection", async () => {
+test("rejects only the query whose connection the server closed, with the server's error", async () => {
   const server = await openFakeServer((socket, connection) => {
     socket.write(LET_IN);
     socket.on("data", () =>

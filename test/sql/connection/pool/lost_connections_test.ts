@@ -8,7 +8,7 @@ import { waitFor } from "../../../helpers/wait_for.ts";
 
 const CLIENTS = 12;
 const RESETS = 40;
-/** Number of responses between two resets. */
+/** Minimum number of responses between two resets. */
 const RESPONSES = 5;
 
 interface Tally {

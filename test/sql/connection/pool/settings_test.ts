@@ -1,4 +1,4 @@
-/** Tests the settings of sessions. */
+/** Tests session settings. */
 import { expect, test } from "bun:test";
 import { openPool } from "../../../../sql/connection/pool.ts";
 import { openTestApp } from "../../../helpers/http/app.ts";

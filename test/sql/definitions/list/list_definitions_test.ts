@@ -88,7 +88,7 @@ test("reads no drafts of other organizations in a search, and keeps no words of 
       description: words.join(" "),
     });
   }
-  // A vacuum keeps rows that another session still sees, such as an autoanalyze of the server.
+  // Repeats the vacuum, because it keeps dead rows that another session can still see, such as an autoanalyze.
   await waitFor(async () => {
     await db.owner`vacuum (analyze) definition_listings`;
     return (await readBlocks(lists.listSql, searches)) <= before;
@@ -170,7 +170,7 @@ async function readBlocks(listSql: Pool, searches: readonly string[]): Promise<n
  */
 async function readBlocksOfTables(listSql: Pool, searches: readonly string[]): Promise<Map<string, number>> {
   const count = async () => {
-    // PostgreSQL reports statistics between statements, but not within a transaction.
+    // PostgreSQL flushes statistics between statements, but not within a transaction.
     await listSql`select pg_stat_force_next_flush()`;
     return listSql<{ name: string; blocks: number }[]>`
       select
@@ -280,7 +280,7 @@ async function findWrongListings(sql: Pool): Promise<unknown[]> {
   return [...rows];
 }
 
-/** Makes lines that share a word and were created on seven days. */
+/** Makes published lines whose descriptions share a word. Their creation times are spread over seven days. */
 async function makeMany({ sql }: TestDatabase): Promise<{ orgId: string; authorId: string }> {
   const { org, user } = await createFactory(sql).person();
   await sql.begin(async (tx) => {

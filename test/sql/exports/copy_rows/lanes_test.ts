@@ -27,9 +27,9 @@ import { waitFor } from "../../../helpers/wait_for.ts";
 const ISSUES = EXPORT_DATASETS.issues;
 const ROWS = 1200;
 const FIRST_TIME = Date.UTC(2026, 0, 1);
-/** Size of a row's line in bytes. */
+/** Approximate size of a row's line in bytes. */
 const LINE_BYTES = 1400;
-/** Large enough that a range of 300 lines exceeds the kernel's buffers: up to 36 MB per connection, with its usual limits. */
+/** Large enough that a range of 300 lines exceeds the socket buffers: up to 36 MB per connection, with its usual limits. */
 const LONG_LINE_BYTES = 200_000;
 
 let db: TestDatabase;
@@ -303,7 +303,7 @@ test("produces the same bytes if the second lane opens late or not at all", asyn
   await expectUsable();
 });
 
-test("opens a twin only while a connection is spare", async () => {
+test("opens a twin only while a connection is free", async () => {
   const first = await openFirst();
   const twin = await openSecond(first);
   expect(await twin.opened).not.toBeNull();
@@ -361,7 +361,7 @@ test("stops both lanes when the reader stops, and leaves both connections usable
   }
 });
 
-test("closes both snapshots before their reader notices", async () => {
+test("closes both snapshots in the middle of an export, whose next read then fails", async () => {
   const { chunks, close } = await beginReading();
   await close();
   expect((await listBackends()).map(({ state }) => state)).toEqual(["idle", "idle"]);
@@ -403,7 +403,7 @@ test("fails the export if a range fails on either lane", async () => {
   for (const failing of [1, 2, 3, 4]) {
     const first = await openFirst();
     const twin = await openSecond(first);
-    // Equal ranges, so that more ranges follow the failing one.
+    // Uses equal ranges, so that more ranges follow the failing range.
     const ranges = new KeyRanges(ISSUES, selection, { firstRows: 100, bytes: 50 * LINE_BYTES });
     let count = 0;
     const queryOf = (range: KeyRange) => {

@@ -28,10 +28,10 @@ test("CopyLines ends each line as the format requires, whatever the line contain
   );
 });
 
-/** Control characters and separators except LF. Python's splitlines() splits at some of them. */
+/** Control characters other than LF, and the line and paragraph separators. Python's splitlines() splits at some of them. */
 const LINE_ENDS = /[^\P{Cc}\n]|[\u2028\u2029]/u;
 
-test("CopyLines keeps each JSON document and its value on one line for every reader", () => {
+test("CopyLines keeps each JSON document on one line for every reader, without changing its value", () => {
   const text = fc.string({
     unit: fc.constantFrom(...'a\\"é—漢\r\n\v\f\u001c\u0085\u2028\u2029'),
     maxLength: 40,

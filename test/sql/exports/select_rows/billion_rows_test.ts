@@ -24,7 +24,7 @@ const TABLES = [...Object.values(EXPORT_DATASETS).map(({ table }) => table), "tr
 /** Time of the first row. The rows are a minute apart. */
 const FIRST_TIME = "2026-01-01T00:00:00.000Z";
 const LAST_TIME = "2026-03-01T00:00:00.000Z";
-/** Start of the increments, which contain the last three of a hundred changes. */
+/** Start of the increments, which contain the last three percent of the changes. */
 const LATE_TIME = "2026-02-27T00:00:00.000Z";
 
 /** Inserts rows into every dataset and updates the issues. */
@@ -80,8 +80,8 @@ async function pretendSize({ owner, admin }: TestDatabase): Promise<void> {
 }
 
 /**
- * Opens a database for which the planner estimates half of all rows for project `large`, some thousandths for `small`, and
- * has no statistics of `unknown`.
+ * Opens a database with three kinds of projects. The planner estimates half of all rows for `large` and about 0.3 percent for
+ * `small`. It has no statistics of `unknown`.
  */
 async function openBillionRows(): Promise<{ db: TestDatabase; projectIds: Record<string, string> }> {
   const db = await createTestDatabase();
@@ -114,7 +114,7 @@ function nodesOf(plan: Plan): Plan[] {
   return [plan, ...(plan.Plans ?? []).flatMap(nodesOf)];
 }
 
-/** Lists signs of a slow plan: scans beyond the project, and products of its rows. */
+/** Lists the nodes of a slow plan: scans that are not limited to the project, and materialized inputs of nested loops. */
 function listFaults(nodes: readonly Plan[]): string[] {
   const isFault = (node: Plan): boolean =>
     /^(Seq Scan|Materialize)$/.test(node["Node Type"]) ||

@@ -217,7 +217,7 @@ test("a copy kept up to date by increments equals a full export, whatever overla
   expect(writes).toBeGreaterThan(3 * exports);
 });
 
-/** Makes a project, and begins transactions one after the other. */
+/** Makes a project and a copy of it, and begins transactions one after the other. */
 async function beginInOrder(db: ExportDatabase, count: number) {
   const make = createFactory(db.sql);
   const person = await make.person();
@@ -262,7 +262,7 @@ test("a row is kept if a later transaction deleted it before an earlier transact
   await close();
 });
 
-test("a row is deleted if a later transaction deleted it before an earlier transaction inserted it again, hidden", async () => {
+test("a row is deleted if a later transaction deleted it before an earlier transaction hid and reinserted it", async () => {
   await using db = await openDatabase();
   const { project, issueId, noteId, copy, follow, transactions, close } = await beginInOrder(db, 3);
   const [first, open, last] = transactions as [ReservedSql, ReservedSql, ReservedSql];

@@ -17,7 +17,7 @@ interface Entry {
   isOwnTime: boolean;
 }
 
-/** Returns the entries that the transaction has logged so far, by kind. */
+/** Returns the entries that the transaction has logged so far, ordered by kind and id. */
 function listEntries(tx: Sql): Promise<Entry[]> {
   return tx<Entry[]>`
     select dataset, kind, id, at = now()::timestamptz(3) as is_own_time

@@ -12,7 +12,7 @@ function openTracker({ db }: Pick<TestApp, "db">): Pool {
   return openPool(db.url, { applicationName: "tracker", max: 1 });
 }
 
-/** Copies one row of a table with new keys. Its time is `at`, or the current time if `at` is null. */
+/** Inserts a copy of a row with new keys. The time of the copy is `at`, or the start of the transaction if `at` is null. */
 async function copyRow(tracker: Pool, { table, timeColumn }: (typeof TABLES)[number], at: string | null) {
   const time = at === null ? tracker`now()` : tracker`${at}::timestamptz`;
   await tracker`
