@@ -6,7 +6,7 @@ import { jobOf, postJob } from "../helpers/exports/export_job.ts";
 import { openTestApp } from "../helpers/http/app.ts";
 import { openTestRunner } from "../helpers/process/job_runner.ts";
 
-test("does not fail a job whose third attempt does not count and is already queued again", async () => {
+test("keeps a job queued if its last attempt does not count and the job is already queued again", async () => {
   await using app = await openTestApp();
   await using runner = await openTestRunner(app);
   const person = await app.make.person();

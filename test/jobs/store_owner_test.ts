@@ -44,7 +44,7 @@ test("a restored copy reports the original's store as foreign, and does not touc
   })();
   const queued = await jobOf(await postJob(app, person));
   await using copy = await copyTestDatabase(app.db);
-  // Builds the job after the copy was made. The copy would take the new file for that of an abandoned build.
+  // Builds the job after the copy was made. The copy would treat the new file as abandoned.
   await using original = await openTestRunner(app);
   await original.build(queued.id);
   const files = await storedFiles(app);
@@ -129,7 +129,7 @@ test("requeues a build without counting the attempt, and leaves no file, if anot
   expect(await listMismatches(app)).toEqual([]);
 });
 
-test("takes no builds while another database owns the store, and resumes after readopting the store", async () => {
+test("builds a job that was queued while another database owned the store, after readopting the store", async () => {
   await using app = await openTestApp();
   const { artifactUrl } = app.deps.config;
   await using other = await openTestApp({ config: { artifactUrl } });

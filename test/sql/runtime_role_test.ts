@@ -4,7 +4,7 @@ import type { Sql } from "../../sql/connection/pool.ts";
 import { migrate } from "../../sql/migrate.ts";
 import { openTestDatabase } from "../helpers/postgres/database.ts";
 
-/** Tables on which the service has fewer privileges. */
+/** Tables and sequences on which the service has fewer privileges. */
 const RESTRICTED: Readonly<Record<string, string>> = {
   audit_chain: "SELECT",
   // The service may also insert entries, but not set their id.

@@ -88,7 +88,7 @@ test("mails owners about a restoration, a deletion by an operator, and the compl
   expect(mails.find(({ subject }) => subject.endsWith("has been deleted"))?.text).not.toContain("Restore");
 });
 
-test("sends only one of several queued notices, the one that matches the state of the organization", async () => {
+test("sends only the queued notice that matches the state of the organization", async () => {
   await using place = await openPlace();
   const { org, runner, server } = place;
   await place.remove();
@@ -125,7 +125,7 @@ test("refuses to delete an organization again if its owner has had ten notices w
   expect(Number(refused.headers.get("retry-after"))).toBeWithin(30, 10 * 60 + 1);
   expect(await api.db.sql`select from organizations where deletes_at is not null`).toHaveLength(0);
   await place.runner.accountMails();
-  // Skips the notices of deletions, because the organization was restored after each of them.
+  // The deletion notices are skipped, because the organization was restored after each deletion.
   expect(place.server.received).toHaveLength(5);
   expect((await newestMail(place.server)).headers["subject"]).toBe(`${org.name} will not be deleted`);
   await api.db.sql`update account_mails set created_at = now() - interval '61 minutes'`;

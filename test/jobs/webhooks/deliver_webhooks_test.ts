@@ -313,7 +313,7 @@ test("disables a webhook after three days of failures, and mails its owner", asy
   const [queued] = await app.db.sql`select data from pgboss.job where name = 'send_webhook_disabled'`;
   const { origin } = new URL(receiver.url);
   expect(queued?.["data"]).toEqual({ webhookId: id, disabledAt: expect.any(String), origin });
-  // The mail goes to the owner who joined first, but not to a disabled account.
+  // Adds an owner who joined earlier but is disabled. The mail goes to the first owner who is not disabled.
   const founder = await app.make.user({ disabledAt: new Date().toISOString() });
   await app.make.member({ orgId: owner.org.id, userId: founder.id, role: "owner" });
   await app.db.sql`

@@ -210,7 +210,7 @@ test("reads files while name servers do not respond", async () => {
   }
 });
 
-test("reveals only to the operator why a public receiver cannot be reached", async () => {
+test("reports unreachable receivers with the same error, and the cause separately for the operator", async () => {
   // Uses a port without a listener, and a port that does not speak TLS.
   await using receiver = await openWebhookReceiver();
   const { port } = new URL(receiver.url);

@@ -24,7 +24,7 @@ async function addEntries(sql: Sql, count: number): Promise<void> {
   }
 }
 
-/** Changes the table as its owner can: with its guard triggers disabled. */
+/** Changes the table as its owner can, after disabling the guard triggers. */
 async function tamper(db: TestDatabase, change: (tx: Sql) => Promise<unknown>): Promise<void> {
   await db.owner.begin(async (tx) => {
     await tx`alter table audit_log disable trigger user`;

@@ -22,7 +22,7 @@ test("counts the same executions in windows of any length as a scan of the recor
   const published = await makeVersion(sql, { ...owner, version: "1.0.0" });
   const draft = await makeVersion(sql, { ...owner, version: "2.0.0", status: "draft" });
   const [line] = await sql<[{ id: string }]>`select id from definition_lines`;
-  // Adds records of the last 31 days: on the hour, within about an hour, and at other times.
+  // Adds records of the last 31 days: on the hour, in about the last hour, and at other times.
   const addRecords = () => sql`
     insert into definition_executions (line_id, definition_id, source, recorded_by, recorded_at)
     select
@@ -116,7 +116,7 @@ test("counts every run and caller once with 32 concurrent writers that share run
       }),
     ),
   );
-  // Only the first writer of a run counts.
+  // Of the four writers that send the same runs, only the first records them.
   const counts = written.filter((count) => count !== null);
   expect(counts.toSorted((a, b) => a - b)).toEqual([8, 16, 24, 32, 40, 48, 56, 64]);
   const [line] = await sql`

@@ -69,7 +69,7 @@ test("marks a version that is created during the backfill, although the backfill
   expect(first).toEqual(["one@1.0.0", "two@2.0.0"]);
 });
 
-test("restarts the backfill after a publication moves a listing to another partition", async () => {
+test("marks the published version if a publication moves its listing to another partition during the backfill", async () => {
   await using db = await openBeforeFill(["one"]);
   const first = await listFirstAfter(
     db,

@@ -79,7 +79,7 @@ test("adds no past to a model that the service recorded before the model's first
   expect(planBundledHistory(PAST, stored, NOW)).toEqual({ gone: [], knownSince: [], changes: [] });
 });
 
-test("marks a model known only from the past as gone at the time of its last event, or now if it was listed", () => {
+test("marks a model known only from the past as gone at the time of its last event, or now if the past still lists it", () => {
   const [model] = planBundledHistory(PAST, [], NOW).gone;
   expect(model).toEqual({
     ...KEY,

@@ -88,7 +88,7 @@ test("holds back the cutoff for an open transaction of a role that can write onl
   });
 });
 
-test("import and demo seed write nothing if TRACKER_SCHEMA is a schema of views", async () => {
+test("import and demo seed fail if TRACKER_SCHEMA is a schema of views", async () => {
   await using app = await openTestApp();
   for (const words of [
     ["demo", "seed"],

@@ -44,7 +44,7 @@ async function openWebhook() {
     sendTest: async (): Promise<string> =>
       (await dataOf<{ id: string }>(await callWebhooks(app, owner, "POST", `/${webhookId}/test`))).id,
     change: (body: unknown) => callWebhooks(app, owner, "PATCH", `/${webhookId}`, body),
-    /** Records an attempt of the claimed delivery. */
+    /** Records an attempt of the claimed delivery, which succeeded if `error` is null. */
     note: async (error: string | null, delivery: ClaimedDelivery | null): Promise<void> => {
       const id = delivery?.id ?? "";
       await sql.begin((tx) => noteAttempt(tx, { id, webhookId, responseStatus: null, error }));

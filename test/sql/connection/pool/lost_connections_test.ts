@@ -1,4 +1,4 @@
-/** Tests connections that break during any statement. */
+/** Tests a pool whose connections break at random times. */
 import { expect, test } from "bun:test";
 import { isConnectionError, openPool, type Pool, sendCommit } from "../../../../sql/connection/pool.ts";
 import { openSlowProxy } from "../../../helpers/network/slow_proxy.ts";
@@ -13,7 +13,7 @@ const RESPONSES = 5;
 
 interface Tally {
   responses: number;
-  /** Responses that belong to another query. */
+  /** Number of responses with the result of another query. */
   wrong: number;
   /** Errors other than lost connections. */
   errors: unknown[];

@@ -292,7 +292,7 @@ test("produces the same bytes if the second lane opens late or not at all", asyn
     expect(await digest(rest(), again)).toEqual(expected);
     await twin?.close();
   }
-  // A second lane that opens after the end of the export is closed too.
+  // A second lane that the export never used is also closed.
   const twin = await openSecond(first);
   const nobody = Promise.resolve(null);
   expect((await digest(copyBoth([first, nobody], selection, { format: "csv" }), { rows: 0 })).bytes).toBe(

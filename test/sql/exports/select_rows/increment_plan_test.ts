@@ -73,8 +73,8 @@ test("does not compare each row with every change in an increment", async () => 
     handled[name] = countHandled(row["QUERY PLAN"][0].Plan);
   }
   await snapshot.close();
-  // Comparing every row with every change would visit a hundred times the project's rows. Small tables are read completely,
-  // several times.
+  // Comparing every row with every change would visit a hundred times the project's rows. The limit of twelve times allows
+  // for small tables, which are read completely and repeatedly.
   for (const [name, rows] of Object.entries(handled)) {
     expect([name, rows > CHANGED && rows < 12 * ISSUES]).toEqual([name, true]);
   }
