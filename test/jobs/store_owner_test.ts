@@ -23,7 +23,7 @@ const NEVER = new AbortController().signal;
 
 const directoryOf = ({ deps }: TestApp): string => fileURLToPath(deps.config.artifactUrl);
 
-/** Builds a job without sending its mail. */
+/** Makes a project and builds an export of its organization, without sending the mail. */
 async function makeReady(app: TestApp, runner: TestRunner) {
   const { person } = await makeExportProject(app);
   const { id } = await jobOf(await postJob(app, person));

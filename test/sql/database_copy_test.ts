@@ -1,4 +1,4 @@
-/** Tests that copies of a database get different ids. */
+/** Tests that a database and its copies have different installation ids. */
 import { expect, test } from "bun:test";
 import { ensureInstallation } from "../../sql/database_copy.ts";
 import { copyTestDatabase, openTestDatabase } from "../helpers/postgres/database.ts";

@@ -49,7 +49,7 @@ test("reads from the replica, and from the primary after the replica terminated 
   const { id } = await jobOf(await postJob(app, exported.person, EVERYTHING));
   let building: Promise<unknown> | undefined;
   await app.db.sql.begin(async (tx) => {
-    // The replica replays this lock. A build that waits for it on the replica reads from the replica.
+    // The replica replays this lock, so a build that reads from the replica waits there.
     await tx`lock table analysis_records in access exclusive mode`;
     building = runner.build(id).catch((error: unknown) => error);
     const [pid = 0] = await waitFor(async () => {

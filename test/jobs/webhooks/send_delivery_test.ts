@@ -181,7 +181,7 @@ test("reads the machine's name servers again after a lookup fails at outdated na
     return error === NO_PUBLIC_ADDRESS && cause === "ECONNREFUSED";
   };
   try {
-    // A lookup of an earlier test may fail and reset the name servers before this lookup.
+    // Retries, because a failing lookup of an earlier test may reset the name servers first.
     await waitFor(isRefused);
     expect(getServers()).toEqual(new Resolver().getServers());
   } finally {

@@ -235,7 +235,7 @@ test.each<[string, (role: string) => string]>([
   ],
   [
     "may write a partition",
-    // Adds a child to a table that is not partitioned. A partitioned table already has partitions.
+    // Adds an inheritance child if the table is not partitioned. A partitioned table already has partitions.
     (role) => `
       do $$
       declare
@@ -305,7 +305,7 @@ test("settleAsOf() never settles while it cannot see a session's activity", asyn
   const blind = openPool(url.href, { applicationName: API_APPLICATION, max: 1 });
   const result = await settleAsOf(blind, { timeoutMs: 100 });
   if (result.ok || result.reason !== "unsettled") throw new Error("It settled without seeing the sessions");
-  // The database may still have sessions of earlier tests.
+  // Sessions of earlier tests may also be among the blockers.
   expect(result.blockers).toContainEqual(expect.objectContaining({ transactionStart: null }));
   expect(result.blockers.filter(({ transactionStart }) => transactionStart !== null)).toEqual([]);
   await blind.end();

@@ -24,7 +24,7 @@ interface SourceCost {
   context_over_200k?: { input: number } | undefined;
 }
 
-/** The models of a document by id. A model that is not listed is absent. A model without a price has `cost: null`. */
+/** The models of a document by id. A model without a price has `cost: null`. */
 type Listed = Partial<Record<string, { cost: SourceCost | null }>>;
 
 type Step =

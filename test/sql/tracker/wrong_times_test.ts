@@ -1,6 +1,6 @@
 /**
- * Tests times outside the years 1 to 9999. The tables reject them, and `tracker check` finds older ones. Once they are corrected,
- * the next migration validates the check constraints.
+ * Tests times outside the years 1 to 9999. The tables reject them, and `tracker check` finds them in older rows. Once the rows
+ * are corrected, the next migration validates the check constraints.
  */
 import { expect, test } from "bun:test";
 import { EXPORT_DATASETS, NO_FILTERS, toVisibility } from "../../../shared/exports/datasets.ts";

@@ -22,7 +22,7 @@ async function openWebhook() {
   return {
     app,
     claim,
-    /** Queues many deliveries at once. */
+    /** Adds pending deliveries. */
     addWaiting: (count: number) => sql`
       insert into webhook_deliveries (webhook_id, event_id, type, payload)
       select ${webhookId}, gen_random_uuid(), 'export.ready', '{}' from generate_series(1, ${count}::int)`,

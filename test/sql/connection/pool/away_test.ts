@@ -78,7 +78,7 @@ test("rejects the waiting query, without ending the process, if the database cra
   server.close();
 });
 
-/** Encodes the response to a statement without rows. `state` is the transaction status: I for idle, T for open. */
+/** Encodes the response to a statement without rows. `state` is the transaction status: I for idle, T for in a transaction. */
 function done(command: string, state: "I" | "T"): Buffer {
   return Buffer.concat([
     ...["1", "n", "2"].map((kind) => message(kind, Buffer.alloc(0))),

@@ -1,4 +1,4 @@
-/** Tests a pool with one connection whose statement is blocked. */
+/** Tests a pool while the statement of one connection is blocked. */
 import { expect, test } from "bun:test";
 import { openPool } from "../../../../sql/connection/pool.ts";
 import { openTestDatabase } from "../../../helpers/postgres/database.ts";

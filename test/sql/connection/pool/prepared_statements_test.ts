@@ -11,7 +11,7 @@ async function addTo(sql: Sql, number: number): Promise<number> {
   return row.sum;
 }
 
-/** Returns the texts of the connection's prepared statements, except the statement of this query. */
+/** Returns the texts of the connection's prepared statements. This query itself is not prepared. */
 async function listPrepared(sql: Sql): Promise<string[]> {
   const rows = await sql.unsafe<{ statement: string }[]>(
     "select statement from pg_prepared_statements order by prepare_time",

@@ -223,7 +223,7 @@ test("produces the same bytes with two lanes as with one, for any rows, ranges a
     includeResolved: fc.boolean(),
   });
   const filters = fc.constantFrom(NO_FILTERS, { priority: ["critical"] }, { status: ["obsolete"] });
-  // Includes a few rows, or all of them. Rows after the watermark are in no range.
+  // The watermark includes no rows, a few rows or all rows. Rows after the watermark are in no range.
   const lastMs = fc.oneof(fc.integer({ min: -1, max: 12 }), fc.integer({ min: 0, max: 130 }));
   const lengths = fc.record({
     firstRows: fc.integer({ min: 1, max: 300 }),

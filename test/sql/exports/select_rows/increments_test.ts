@@ -233,7 +233,7 @@ async function beginInOrder(db: ExportDatabase, count: number) {
     const transaction = await pool.reserve();
     await transaction`begin`;
     await transaction`select now()`;
-    // Lets the next transaction start in another millisecond.
+    // Lets the next transaction start in a later millisecond.
     await db.sql`select pg_sleep(0.005)`;
     transactions.push(transaction);
   }
