@@ -72,7 +72,7 @@ test("enqueueJob() keeps text unchanged and rejects an id that is already queued
   await boss.stop({ graceful: false });
 });
 
-test("limits an attempt by the job's own timeout, or else by the queue's", async () => {
+test("limits an attempt by the job's timeout, or by the queue's timeout if the job has none", async () => {
   await using db = await openTestDatabase();
   const boss = await openQueue(db.sql, failOn);
   const id = () => crypto.randomUUID();

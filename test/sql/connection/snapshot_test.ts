@@ -28,7 +28,7 @@ test("lets exports and mails exceed the server's limits on transactions", async 
   await pool.end();
 });
 
-test("restores the limit of the transaction after a step with its own limit", async () => {
+test("restores the transaction's statement timeout after a step with a shorter timeout", async () => {
   await using db = await openTestDatabase();
   await db.sql.begin(async (tx) => {
     await limitStatements(tx, 10_000);

@@ -130,7 +130,7 @@ test("hashes the bytes of a text that can no longer be parsed", async () => {
   expect((await listRows(db))[1]?.hash).toBe(digest(yaml));
 });
 
-test("continues after a killed migrate, and tolerates two concurrent migrates", async () => {
+test("continues after a migrator was killed, even with two concurrent migrators", async () => {
   await using db = await openTestDatabase();
   await makeOldVersions(db, 400);
   // Slows each batch to a second, so that the process is killed between batches.

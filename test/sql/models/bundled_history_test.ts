@@ -54,7 +54,7 @@ test("returns the exact prices of each snapshot after adding the bundled history
   expect(await readCatalog(db.sql)).toEqual(stored);
 });
 
-test("adds the past of removed models, and no prices before the first event", async () => {
+test("adds the history of removed models, and no prices before the first event", async () => {
   await using db = await openTestDatabase();
   await loadBundledCatalog(db.sql);
   await addBundledHistory(db.sql);
@@ -101,7 +101,7 @@ test("keeps the records of an older installation, and adds the prices before the
   expect(await at(recorded?.createdAt ?? "")).toEqual({ cost: { input: 4, output: 15 }, since });
   expect(await at(recorded?.changedAt ?? "")).toEqual({ cost: { input: 5, output: 15 }, since });
   expect(await at(null)).toEqual({ cost: { input: 5, output: 15 }, since });
-  // A model that the source lists again keeps its past.
+  // A model that the source lists again keeps its history.
   await syncFrom(db.sql, bundledSource(), { force: true });
   const [late] = await findPrices(db.sql, [
     { provider: "openai", modelId: "gpt-5", asOf: "2026-01-01T00:00:00.000Z" },
@@ -109,7 +109,7 @@ test("keeps the records of an older installation, and adds the prices before the
   expect(late?.model).toMatchObject({ prices: { input: 1.25, output: 10, cacheRead: 0.13 } });
 });
 
-test("adds no past to a catalog of another source or to an empty catalog", async () => {
+test("adds no history to a catalog of another source or to an empty catalog", async () => {
   await using db = await openTestDatabase();
   expect(await addBundledHistory(db.sql)).toBeNull();
   await syncFrom(db.sql, documentSource(makeDocument({ openai: { "gpt-5": {} } })));
@@ -118,7 +118,7 @@ test("adds no past to a catalog of another source or to an empty catalog", async
   expect(await readCatalog(db.sql)).toEqual(stored);
 });
 
-test("adds the past from only one of two concurrent calls, and rolls back a failed call", async () => {
+test("adds the history in only one of two concurrent calls, and rolls back a failed call", async () => {
   await using db = await openTestDatabase();
   await loadBundledCatalog(db.sql);
   const stored = await readCatalog(db.sql);

@@ -54,7 +54,7 @@ async function readAll(chunks: AsyncIterable<Uint8Array>): Promise<Buffer> {
   return Buffer.concat(await Array.fromAsync(chunks));
 }
 
-test("keeps row groups near their limit, with the rows of the NDJSON in the same order", async () => {
+test("keeps row groups near their size limit, with the same rows in the same order as NDJSON", async () => {
   const ndjson = readNdjson((await readAll(copy("ndjson"))).toString(), "issues");
   const meter = { rows: 0 };
   const bytes = await readAll(encodeParquet(copy("parquet"), issues, { meter, rowGroupBytes: 4 * MEBIBYTE }));
