@@ -76,7 +76,7 @@ function exportTable(plain: ExportCost, distributed: ExportCost): FigureTable {
     return [name, figure(bytes / MB, 0), figure(seconds, 2), perMb(api), perMb(coordinator), perMb(nodes)];
   };
   return {
-    title: "One dataset of one project: processor time of each machine, in ms per MB",
+    title: "One dataset of one project: CPU time of each server, in ms per MB",
     header: ["", "MB", "s", "API", "coordinator", "nodes"],
     rows: [row("one server", plain), row("on its node", distributed)],
   };
@@ -149,7 +149,7 @@ async function benchWatermark({ run, cluster, db }: Bench): Promise<FigureTable>
       tasks: Object.fromEntries(NODE_COUNTS.map((number) => [String(number), () => count(number)])),
     });
     return {
-      title: `A watermark over so many of ${cluster.workers.length} nodes, in ms`,
+      title: `A watermark over some of the ${cluster.workers.length} nodes, in ms`,
       header: NODE_COUNTS.map(String),
       rows: [NODE_COUNTS.map((number) => figure(read[String(number)]?.ms ?? Number.NaN, 1))],
     };

@@ -37,17 +37,17 @@ export async function benchDocuments({ command, signal }: BenchRun): Promise<Fig
   });
   const tables: readonly (readonly [title: string, works: readonly Work[], goal: Goal])[] = [
     [
-      "YAML that is refused",
+      "Rejected YAML",
       HOSTILE_YAML.map(([what, text]): Work => [what, () => readYaml(text)]),
       { atMost: 100 },
     ],
     [
-      "Rendering 40 KB",
+      "Rendering 40 KB of text",
       LARGE_BODIES.map(([what, type, body]): Work => [what, () => translateBody(type, body)]),
       { atMost: 5 },
     ],
     ["The safety scan of 150,000 characters", scans, { atMost: 1500 }],
-    ["A diff, and a tree of dependencies", [diff(), chain()], { atMost: 1500 }],
+    ["A diff and a dependency tree", [diff(), chain()], { atMost: 1500 }],
   ];
   const measured: FigureTable[] = [];
   for (const [title, works, goal] of tables) {

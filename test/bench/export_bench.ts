@@ -93,7 +93,7 @@ async function benchMemory({ run, ours, person, projects }: ExportBench): Promis
     }
   }
   const header = ["download", "idle MiB", "peak MiB", "growth MiB"];
-  return { title: "Peak memory of the API's process while it streams", header, rows };
+  return { title: "Peak memory of the API's process during exports", header, rows };
 }
 
 /** The measurements of one download. Durations and CPU times are in seconds. */
@@ -140,12 +140,12 @@ async function benchDatasets(bench: ExportBench): Promise<FigureTable[]> {
   }
   return [
     {
-      title: "One dataset over HTTP against psql \\copy of the same SQL",
+      title: "One dataset over HTTP, compared with psql \\copy of the same SQL",
       header: ["dataset", "HTTP s", "psql s", "ratio", "µs a further row", "growth of that"],
       rows: limit,
     },
     {
-      title: "The same against Fastify, pg-query-stream and fast-csv on Node.js",
+      title: "One dataset over HTTP, compared with Fastify, pg-query-stream and fast-csv on Node.js",
       header: USUAL_HEADER,
       rows: usual,
     },

@@ -52,7 +52,7 @@ export async function benchBundle(run: BenchRun): Promise<FigureTable[]> {
       rows.push(await benchFormat({ run, db, ours, peer, person, project, directory }, format));
     }
     return [
-      { title: `A bundle of ${issues} issues, with the rows of the other datasets`, header: HEADER, rows },
+      { title: `A bundle of ${issues} issues, with rows in four other datasets`, header: HEADER, rows },
     ];
   } finally {
     await rm(directory, { recursive: true, force: true });
@@ -155,7 +155,7 @@ async function benchRate(
   });
   const { http, psql } = read;
   return {
-    title: `${rows.toLocaleString("en")} issues as Parquet over HTTP against psql \\copy of the same values in binary`,
+    title: `${rows.toLocaleString("en")} issues as Parquet over HTTP, compared with psql \\copy of the same values in binary`,
     header: ["", "MB", "HTTP s", "psql s", "ratio", "issues a second", "issues a CPU second of the API"],
     rows: [
       [
@@ -177,7 +177,7 @@ async function benchMemory({ pid }: ProbedServer, get: Get): Promise<FigureTable
   await get();
   const peak = await peakBytes(pid);
   return {
-    title: "Peak memory of the API's process while it writes Parquet",
+    title: "Peak memory of the API's process during Parquet exports",
     header: ["", "rest MiB", "peak MiB", "growth MiB"],
     rows: [
       [
@@ -209,7 +209,7 @@ async function benchLoop(
   });
   const min = (values: readonly number[]): number => Math.min(...values);
   return {
-    title: "The longest block of the API's event loop meanwhile, in the best of the rounds",
+    title: "The longest delay of the API's event loop during Parquet exports, in the best round",
     header: ["", "delay ms", "CPU ms", "longest GET /health/live, ms"],
     rows: [
       [

@@ -68,7 +68,7 @@ export async function growClients(run: BenchRun): Promise<Growth> {
       growthRow(`µs of CPU a request for ${name}`, { small: few.cpuPerRequest, large: all.cpuPerRequest }),
     );
   }
-  return { title: `${CONNECTIONS} and ${many} clients at once`, rows };
+  return { title: `${CONNECTIONS} and ${many} concurrent clients`, rows };
 }
 
 /** A page shows an exact total, so its cost may grow in proportion to the number of matches. */

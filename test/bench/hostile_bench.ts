@@ -99,7 +99,7 @@ async function benchBodies(bench: HostileBench): Promise<FigureTable> {
   });
   return {
     title:
-      "The longest delay of the API's event loop while hostile bodies come, four at once, to every route that takes one",
+      "The longest delay of the API's event loop during hostile bodies, four at a time, to every route that accepts a body",
     header: ["bodies", "requests", "delay ms", "CPU ms"],
     rows,
   };
@@ -156,7 +156,7 @@ async function benchAnswers(bench: HostileBench): Promise<FigureTable> {
     }
   });
   return {
-    title: "The same while large answers are made and compressed",
+    title: "The longest delay of the API's event loop while large responses are built and compressed",
     header: ["answers", "at once", "KiB, as read", "delay ms", "CPU ms"],
     rows,
   };
@@ -182,7 +182,7 @@ async function benchTree({ run, db, url, pid, person }: HostileBench): Promise<F
     Math.min(...readings.map((reading) => reading[name] * 1000));
   const cells = [figure(best("seconds"), 0, TREE_GOAL), figure(best("ours"), 0), figure(best("database"), 0)];
   return {
-    title: "A tree of dependencies over HTTP, the best of ten",
+    title: "A dependency tree over HTTP, the best of ten",
     header: ["tree", "ms", "CPU ms of the API", "CPU ms of PostgreSQL"],
     rows: [["5,000 dependencies", ...cells]],
   };
@@ -191,7 +191,8 @@ async function benchTree({ run, db, url, pid, person }: HostileBench): Promise<F
 async function benchLeavers(bench: HostileBench): Promise<FigureTable> {
   const measured = await bench.run.command.step("Leaving exports", () => measureLeavers(bench));
   return {
-    title: "Until the connection of an export is free again when its reader leaves, the longest of five",
+    title:
+      "The time until a database connection is free after the reader of its export disconnects, the longest of five",
     header: ["export", "ms"],
     rows: measured.map(([kind, ms]) => [kind, figure(ms, 0, LEAVER_GOAL)]),
   };

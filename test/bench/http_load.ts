@@ -249,7 +249,7 @@ export async function compareReads(
   }
   return [
     { title: given.title, header: SPEED_HEADER, rows: speed },
-    { title: "Processor time of a request, in µs", header: COST_HEADER, rows: cost },
+    { title: "CPU time of a request, in µs", header: COST_HEADER, rows: cost },
   ];
 }
 

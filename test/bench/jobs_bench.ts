@@ -113,12 +113,12 @@ async function benchOrgs(
   const memoryHeader = ["build", "idle MiB", "peak MiB", "growth MiB"];
   return [
     {
-      title: "An organization export against psql | zip -6 of the same files",
+      title: "An organization export, compared with psql | zip -6 of the same files",
       header: BUILD_HEADER,
       rows: builds,
     },
-    { title: "The same against archiver on Node.js", header: USUAL_HEADER, rows: usual },
-    { title: "Peak memory of the job runner while it builds", header: memoryHeader, rows: memory },
+    { title: "An organization export, compared with archiver on Node.js", header: USUAL_HEADER, rows: usual },
+    { title: "Peak memory of the job runner during builds", header: memoryHeader, rows: memory },
   ];
 }
 

@@ -63,7 +63,7 @@ export async function benchMemory(run: BenchRun): Promise<FigureTable[]> {
     const bench = { run, db, ours, org: { person, projects: [project] } };
     rows.unshift(...(await watch(bench, { process: "api", pid: ours.pid, loads: apiLoads(bench) })));
     rows.push(...(await watch(bench, { process: "jobs", pid: runner.pid, loads: buildLoads(bench) })));
-    const title = `A project of ${issues.toLocaleString("en")} issues, with the rows of the other datasets`;
+    const title = `A project of ${issues.toLocaleString("en")} issues, with rows in four other datasets`;
     return [{ title, header: ["process", "rest MiB", "peak MiB", "growth MiB"], rows }];
   } finally {
     await rm(directory, { recursive: true, force: true });

@@ -33,7 +33,7 @@ export async function benchPages(run: BenchRun): Promise<FigureTable[]> {
   for (const page of await listPages(server)) {
     rows.push(await measurePage(run, page, { server, postmaster }));
   }
-  return [{ title: "Pages and the API calls that they show, for 32 connections", header: HEADER, rows }];
+  return [{ title: "Pages and their API calls, for 32 connections", header: HEADER, rows }];
 }
 
 const HEADER = [

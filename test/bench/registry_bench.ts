@@ -132,7 +132,7 @@ async function measureStranger({ command }: BenchRun, place: Place): Promise<Fig
     return { before, meanwhile, after: await medianOf() };
   });
   return {
-    title: `A search for one word, median ms, and ${STRANGER_DRAFTS} private drafts of a stranger about it`,
+    title: `A search for one word, median ms, with ${STRANGER_DRAFTS} matching private drafts of another user`,
     header: ["when", "ms", "× before"],
     rows: Object.entries(medians).map(([when, ms]) => [
       when,

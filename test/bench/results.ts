@@ -70,10 +70,10 @@ export function composeDocument(
   const goals = scores.reduce((sum, score) => sum + score.goals, 0);
   const head = `# Benchmarks
 
-Written by \`bun run bench\`: nothing here is written by hand but the notes, which are in \`notes/\`. What is compared runs in
-turn, every other round in reverse; every figure is a median of the rounds after the first. A ratio is one of medians of the
-same run, or the median of the ratios of each round if the half of them that lies in the middle is shown beside it.
-\`bun run bench NAME --write\` measures a section again, \`bun run bench --quick\` tries everything in small.
+\`bun run bench\` writes this page. Only the notes are written by hand, in \`notes/\`. The compared programs run in turn, in
+reverse order every other round. Each figure is the median of the rounds after the first. A ratio is the ratio of two medians of
+the same run; where its middle half is shown, it is the median of the ratios of each round. \`bun run bench NAME --write\`
+measures one section again, \`bun run bench --quick\` runs every benchmark on little data.
 
 ${Object.entries(facts)
   .map(([name, value]) => `- ${name}: ${value}`)

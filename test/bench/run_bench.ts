@@ -128,101 +128,106 @@ export interface Section {
 const SECTIONS: Readonly<Record<string, Section>> = {
   export: {
     title: "one dataset of a project",
-    about: `Downloads by curl. The limit is psql with the same SQL, which writes to /dev/null. The usual way is a server on Fastify
-that looks the key and the project up, counts, and writes every row of a cursor (pg-query-stream) with \`JSON.stringify\` or
-fast-csv; it sends the same bytes but for quotes in CSV, which is checked. × is how many times as fast as that we are; CPU is that of the
-server's process, then of PostgreSQL, and the last columns are our share of the peer's. PostgREST is not compared: Debian
-has no package, and npm's fetches the program from elsewhere.`,
+    about: `Downloads with curl. The limit is psql with the same SQL, writing to /dev/null. The usual way is a Fastify server
+that looks up the key and the project, counts the rows, and writes every row of a cursor (pg-query-stream) with
+\`JSON.stringify\` or fast-csv. A check ensures that both send the same bytes, except for quotes in CSV. × is the peer's
+time divided by ours. CPU is the CPU time of the server's process, then of PostgreSQL. The last columns are our share of
+the peer's CPU time. PostgREST is not compared: Debian has no package, and the npm package downloads the program from
+elsewhere.`,
     load: async () => (await import("./export_bench.ts")).benchExport,
   },
   bundle: {
     title: "everything of a project in one ZIP",
-    about: `The limit is psql with the same SQL, piped into \`zip -6\`. The usual way is archiver at level 6 fed by pg-query-stream, on
-Fastify. We compress at level 2, which gives somewhat larger files for less time: the sizes stand beside.`,
+    about: `The limit is psql with the same SQL, piped into \`zip -6\`. The usual way is archiver at level 6 on Fastify, fed
+by pg-query-stream. We compress at level 2, which takes less time and makes slightly larger files; the tables show both
+sizes.`,
     load: async () => (await import("./files_bench.ts")).benchBundle,
   },
   jobs: {
     title: "builds of whole organizations",
-    about: `The job runner's builds, from their beginning to "ready", against psql with the same SQL piped into \`zip -6\`, and against
-archiver as above, which writes its file without a queue, a manifest or digests.`,
+    about: `The job runner's builds, from their start to "ready", compared with psql and the same SQL piped into \`zip -6\`,
+and with archiver as above, which writes its file without a queue, a manifest or digests.`,
     load: async () => (await import("./jobs_bench.ts")).benchJobs,
   },
   parquet: {
     title: "one dataset as Parquet",
-    about: `Downloads by curl, against psql that copies the same values in binary to /dev/null. The event loop is measured in the
-API's process, as in \`hostile\`, while another client polls it.`,
+    about: `Downloads with curl, compared with psql, which copies the same values in binary format to /dev/null. The event
+loop's delay is measured in the API's process, as in \`hostile\`, while another client polls the API.`,
     load: async () => (await import("./files_bench.ts")).benchParquet,
   },
   increments: {
-    title: "what has changed since the last export",
-    about: `The tracker writes whole runs of its agents, as in production, into two databases: with the triggers and indexes that
-increments need, and without. An increment is compared with the full export of the same datasets, both over HTTP by curl.`,
+    title: "changes since the last export",
+    about: `The tracker writes whole runs of its agents, as in production, into two databases: one with the triggers and
+indexes that increments need, and one without them. An increment is compared with a full export of the same datasets, both
+over HTTP with curl.`,
     load: async () => (await import("./increments_bench.ts")).benchIncrements,
   },
   http: {
-    title: "one row, with a key",
-    about: `Against Fastify with a compiled serializer and node-postgres on Node.js. It runs the same SQL with the same parameters,
-recorded from the service, on ten connections like it; it looks the key up for every request, the service once a second, and
-it does not check, limit, measure or log requests. Another client commits 200 transactions a second.`,
+    title: "requests for one row, with an API key",
+    about: `The peer is Fastify with a compiled serializer and node-postgres on Node.js. It runs the same SQL with the same
+parameters, recorded from the service, on ten connections, as the service does. The peer looks up the key for every
+request, the service once a second. The peer does not validate, limit, measure or log requests. Another client commits 200
+transactions a second.`,
     load: async () => (await import("./reads_bench.ts")).benchHttp,
   },
   models: {
     title: "reads of the model catalog",
-    about:
-      "The same peer, which asks the database for the page, its total and its aliases, as the service serves the catalog from memory; and the sync that fills the catalog.",
+    about: `The peer is the same. It queries the database for the page, its total and its aliases; the service serves the
+catalog from memory. The last table measures the sync that fills the catalog.`,
     load: async () => (await import("./reads_bench.ts")).benchModels,
   },
   definitions: {
     title: "reads of the registry over HTTP",
-    about: `The same peer, beside 200 commits a second. It runs the same statements with the same parameters, recorded from the
-service, in the same transactions, and sends the same bytes with the same ETag: JSON that PostgreSQL has written, passed on. It
-does not read parameters, make SQL, limit, measure or log requests. Each connection is another client.`,
+    about: `The peer is the same, and another client commits 200 transactions a second. The peer runs the same statements
+with the same parameters, recorded from the service, in the same transactions. It sends the same bytes with the same ETag,
+because it forwards the JSON that PostgreSQL writes. It does not parse parameters, build SQL, limit, measure or log
+requests. Each connection is a different client.`,
     load: async () => (await import("./reads_bench.ts")).benchDefinitions,
   },
   registry: {
     title: "pages of the registry in the database",
-    about: `A page of 50 definitions, all of its queries together, by kind of query and caller, and how that grows tenfold.
-The times are those of the server's process; everything is in its memory. The client's have two to five ways there and
-back in them, and the API's share.`,
+    about: `All queries of a page of 50 definitions, by kind of query and caller, and their growth with ten times as many
+definitions. The times are those of PostgreSQL's process, with all data in memory. The client's times include two to five
+round trips and the API's share.`,
     load: async () => (await import("./registry_bench.ts")).benchRegistry,
   },
   pages: {
     title: "pages for people",
-    about: `Each page, and the API calls that it shows, one after the other over HTTP, on the demo with the bundled catalog. The
-ratio is the page's time per request over that of its calls together: what the page adds is rendering, what it saves is
-HTTP. Bytes are uncompressed.`,
+    about: `Each page, compared with the API calls whose data it shows, sent one after the other over HTTP. The data is the
+demo with the bundled catalog. The ratio is the page's time per request divided by the time of its calls: the page adds
+rendering and saves HTTP requests. Bytes are uncompressed.`,
     load: async () => (await import("./pages_bench.ts")).benchPages,
   },
   growth: {
-    title: "ten times as many",
-    about: `What a unit costs when there are ten times as many projects, definitions or clients; the two sizes are measured in turn.
-Ten times the rows are in \`export\` and \`jobs\`.`,
+    title: "costs at ten times the size",
+    about: `The cost per unit with ten times as many projects, definitions or clients. The two sizes are measured in turn.
+\`export\` and \`jobs\` measure ten times as many rows.`,
     load: async () => (await import("./growth_bench.ts")).benchGrowth,
   },
   documents: {
-    title: "one document, however it is written",
-    about: `Milliseconds of CPU in a process of its own, the best of twenty runs: YAML that parsers choke on, texts that are awkward
-to render or to search. Tests hold what bounds the work; this is how long the work takes.`,
+    title: "hostile and awkward documents",
+    about: `Milliseconds of CPU time in a separate process, the best of twenty runs, for YAML that is hard to parse and texts
+that are hard to render or search. Tests check the bounds of the work; this benchmark measures how long the work takes.`,
     load: async () => (await import("./documents_bench.ts")).benchDocuments,
   },
   hostile: {
-    title: "hostile bodies, large answers, readers who leave",
-    about: `The event loop's delay is that of \`monitorEventLoopDelay\` in the API's process, in the best of the rounds, as other
-processes only ever add to it; beside it the most CPU time that the loop's thread took between two ticks of 5 ms.`,
+    title: "hostile bodies, large responses, lost connections",
+    about: `\`monitorEventLoopDelay\` measures the event loop's delay in the API's process. The figure is that of the best
+round, because other processes can only increase the delay. The next column is the maximum CPU time of the loop's thread
+between two ticks of 5 ms.`,
     load: async () => (await import("./hostile_bench.ts")).benchHostile,
   },
   citus: {
-    title: "tracker tables over several machines",
-    about: `A Citus cluster of a coordinator and eight nodes, all on this machine: what each of them does, not how fast they are
-together. One server is the coordinator before the tables are distributed. Runs only when it is named: Citus has to be
-installed for PostgreSQL 15.`,
+    title: "tracker tables on several machines",
+    about: `A Citus cluster of a coordinator and eight nodes, all on this machine. It shows the work of each server, not the
+speed of the cluster. "One server" is the coordinator before the tables are distributed. The benchmark runs only by name,
+because Citus must be installed for PostgreSQL 15.`,
     load: async () => (await import("./citus_bench.ts")).benchCitus,
     isOnRequest: true,
   },
   memory: {
-    title: "processes at rest and at their peak",
-    about:
-      "Resident memory of each process, and the most it has held (VmHWM) while it did what the line says.",
+    title: "processes when idle and at their peak",
+    about: "Resident memory of each process, and its peak (VmHWM) during the work of each line.",
     load: async () => (await import("./memory_bench.ts")).benchMemory,
   },
 };
