@@ -157,8 +157,8 @@ async function retranslateVersion(
       }
       // Rendering in place adds no version.
       if (used === null) return { row, versions: [] };
-      // The size of the new YAML is not known yet, so this only checks that the quota is not used up.
-      requireRoom(writer.org, used, { drafts: 1, lines: 0, yamlBytes: 1 });
+      // The new YAML differs only in its version number.
+      requireRoom(writer.org, used, { drafts: 1, lines: 0, yamlBytes: Buffer.byteLength(row.yaml) });
       await lockLine(on, lineId);
       return { row, versions: await listVersionNumbers(on, lineId) };
     },

@@ -117,9 +117,9 @@ const ValidationDiff = Type.Object(
   {
     against: Type.String({
       description:
-        "The highest published version up to the given one, else the highest published one, else the highest draft",
+        "The highest published version up to the given one, else the highest published one, else the highest one",
     }),
-    isPublished: Type.Boolean({ description: "False for a draft" }),
+    isPublished: Type.Boolean({ description: "False if no version is published" }),
     suggestedBump: oneOf(CHANGE_TYPES),
     classified: listOf(ClassifiedChange),
   },

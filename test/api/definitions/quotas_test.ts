@@ -229,6 +229,9 @@ test.each([
   await api.db.sql`update definition_lines set yaml_bytes = ${limit - 10}`;
   const refused = [409, "QUOTA_EXCEEDED", { quota: "yamlBytes", limit }];
   expect(await create(api, own(owner), "second")).toEqual(refused);
+  const again = { body: { createNewVersion: true } };
+  const retranslated = await write(api, "/agent/first@1.0.0/retranslate", own(owner), again);
+  expect(await errorOf(retranslated)).toEqual(refused);
   const edit = (text: string) =>
     write(api, "/agent/first@1.0.0", own(owner), { method: "PUT", body: { yaml: text } });
   expect((await edit(`${yaml}# 9 bytes`)).status).toBe(200);
