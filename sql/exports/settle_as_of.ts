@@ -41,6 +41,8 @@ interface WatermarkBlocker {
   applicationName: string;
   /** Start of the transaction. Null if the start is hidden or unknown. No cutoff settles in that case. */
   transactionStart: string | null;
+  /** True if the database hides the session from the service. */
+  isHidden: boolean;
 }
 
 /** `observedAt` is the database's time at the first observation. */
@@ -106,12 +108,9 @@ export async function settleCutoff(
   });
 }
 
-/**
- * Returns whether the database hides sessions, in which case waiting does not help. Ignores prepared transactions, which have
- * no session.
- */
+/** Returns whether the database hides blocking sessions, in which case waiting does not help. */
 function isBlind(blockers: readonly WatermarkBlocker[]): boolean {
-  return blockers.some(({ pid, transactionStart }) => pid !== NO_SESSION && transactionStart === null);
+  return blockers.some(({ isHidden }) => isHidden);
 }
 
 /** Logs the blockers of the watermark (docs/watermark.md). */
@@ -264,12 +263,18 @@ async function examine(
 }
 
 function describeBlocker({ pid, applicationName, isHidden, xactStart }: SessionRow): WatermarkBlocker {
-  return { pid, applicationName, transactionStart: isHidden ? null : xactStart };
+  // Prepared transactions count as hidden, because it is unknown which of them wrote.
+  return {
+    pid,
+    applicationName,
+    transactionStart: isHidden ? null : xactStart,
+    isHidden: isHidden && pid !== NO_SESSION,
+  };
 }
 
 /** Describes a write without the start of its transaction. PostgreSQL knows only the later time of PREPARE. */
 function describeWrite({ pid, what }: AbandonedCitusWrite): WatermarkBlocker {
-  return { pid: pid ?? NO_SESSION, applicationName: what, transactionStart: null };
+  return { pid: pid ?? NO_SESSION, applicationName: what, transactionStart: null, isHidden: false };
 }
 
 /** Removes blockers that cannot write tracker rows. Usually there are no blockers, so no query is needed. */
