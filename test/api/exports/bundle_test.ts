@@ -7,7 +7,7 @@ import { AFTER_ALL, exportDataset, makeExportProject } from "../../helpers/expor
 import { openTestApp } from "../../helpers/http/app.ts";
 import { openContract } from "../../helpers/http/contract.ts";
 
-test("a bundle contains the eight datasets as exported singly, followed by a manifest", async () => {
+test("a bundle contains the eight datasets as exported individually, then the README, the schemas and the manifest", async () => {
   await using app = await openTestApp();
   const contract = await openContract(app.app);
   const made = await makeExportProject(app);
@@ -71,7 +71,7 @@ test("a bundle contains the eight datasets as exported singly, followed by a man
     for (const dataset of EXPORT_DATASET_NAMES) {
       expect(readme).toContain(`| ${dataset}.${format} | ${manifest.rowCounts[dataset]} | `);
     }
-    // Spreadsheets truncate long texts. Only these columns can contain long texts.
+    // The README of a CSV bundle lists only columns whose texts can exceed a spreadsheet cell.
     expect(readme.includes("\n- runs.csv: `rawMarkdown`, ")).toBe(format === "csv");
     expect(readme).not.toContain("`title`");
     const listed = await (await app.request("/api/v1/export/datasets")).json();
@@ -82,7 +82,7 @@ test("a bundle contains the eight datasets as exported singly, followed by a man
   }
 });
 
-test("the same bundle has the same bytes in any time zone of the service", async () => {
+test("a bundle has the same bytes in every time zone of the service", async () => {
   await using app = await openTestApp();
   const made = await makeExportProject(app);
   const hashes = new Set<string>();
@@ -100,7 +100,7 @@ test("the same bundle has the same bytes in any time zone of the service", async
   expect(hashes.size).toBe(1);
 });
 
-test("an empty project gives a bundle of empty files", async () => {
+test("the bundle of an empty project has empty datasets, and its file name escapes the project's name", async () => {
   await using app = await openTestApp();
   const person = await app.make.person();
   const project = await app.make.project({
@@ -117,7 +117,7 @@ test("an empty project gives a bundle of empty files", async () => {
   expect(files.get("issues.ndjson")).toBe("");
 });
 
-test("names in a bundle's README are escaped", async () => {
+test("a project's name is escaped as Markdown in the README of its bundle", async () => {
   await using app = await openTestApp();
   const person = await app.make.person();
   const name = "# <b>x</b>\n\n[click](https://example.com) | `rm`";

@@ -39,7 +39,7 @@ function findMisfits(dataset: ListedDataset, row: Readonly<Record<string, unknow
     .map(([name]) => name);
 }
 
-test("GET /export/datasets is public and describes each row", async () => {
+test("GET /export/datasets is public, and its columns and JSON Schemas match the exported rows", async () => {
   await using app = await openTestApp();
   const made = await makeExportProject(app);
   const response = await app.request("/api/v1/export/datasets");

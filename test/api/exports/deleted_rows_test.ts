@@ -1,6 +1,6 @@
 /**
- * Exports with `since` over HTTP: changed and removed rows. test/sql/exports/select_rows/increments_test.ts tests the
- * SQL.
+ * Exports of changed and deleted rows with `since`, and slices by creation time, over HTTP.
+ * test/sql/exports/select_rows/increments_test.ts tests the SQL.
  */
 import { expect, test } from "bun:test";
 import { EXPORT_DATASET_NAMES, EXPORT_DATASETS } from "../../../shared/exports/datasets.ts";
@@ -31,7 +31,7 @@ async function takeCutoff(app: TestApp, made: ExportProject): Promise<string> {
   return nextSince(response);
 }
 
-/** Exports all datasets into a client's copy of the project. Returns the rows by dataset and id. */
+/** Exports every dataset with the query. Returns the rows by dataset and id, like a client's copy of the project. */
 async function readAll(app: TestApp, made: ExportProject, query: string): Promise<Map<string, unknown>> {
   const rows = new Map<string, unknown>();
   for (const name of EXPORT_DATASET_NAMES) {
@@ -43,7 +43,7 @@ async function readAll(app: TestApp, made: ExportProject, query: string): Promis
   return rows;
 }
 
-test("deleted.csv returns the same as format=csv", async () => {
+test("the deleted.csv path returns the same file as format=csv", async () => {
   await using app = await openTestApp();
   const { person, project } = await makeExportProject(app);
   const since = new Date(Date.now() - 60_000).toISOString();
@@ -102,7 +102,7 @@ test("deleted rows can be exported as CSV and are logged as exports", async () =
   expect(entry).toMatchObject({ action: "export.dataset", details: { since, rows: 1, format: "csv" } });
 });
 
-test("an increment that cannot be exact is refused, and the error asks for a full export", async () => {
+test("an increment that cannot be exact is refused with the reason, and deleted rows need a valid since", async () => {
   await using app = await openTestApp();
   const made = await makeExportProject(app);
   const now = await takeCutoff(app, made);
@@ -124,7 +124,7 @@ test("an increment that cannot be exact is refused, and the error asks for a ful
   }
 });
 
-test("increments are refused if changes of the tracker are not logged", async () => {
+test("increments are refused if the tracker's changes are not logged", async () => {
   await using app = await openTestApp({ config: { trackerSchema: "tracker" } });
   const made = await makeExportProject(app);
   await app.db.owner`create schema tracker`;

@@ -54,7 +54,7 @@ test("a download returns the file with its length, its digest and the headers of
   expect(Object.fromEntries(head.headers)).toMatchObject(expected);
 });
 
-test("Range and If-Range resume an interrupted download", async () => {
+test("Range and If-Range select a part of the file, and a range beyond its end returns 416", async () => {
   const { listening, fetchFile } = await openWithFile();
   await using _listening = listening;
   const whole = await fetchFile();
@@ -149,7 +149,7 @@ test("a download returns 503 while the artifact volume is not mounted, and 410 i
   expect(await errorOf(await fetchFile())).toEqual([410, "EXPORT_EXPIRED"]);
 });
 
-test("a copy with a new store lacks the original's files, so their downloads return 410", async () => {
+test("downloads from a restored database with a new, empty store return 410, and readiness stays 200", async () => {
   const { listening, app, fetchFile } = await openWithFile();
   await using _listening = listening;
   await restoreElsewhere(app.db);

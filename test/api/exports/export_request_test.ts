@@ -1,4 +1,4 @@
-/** A format as the path's file extension is the same as `format` in the query. */
+/** The path of an export: its project by name, and its format as a file extension instead of `format` in the query. */
 import { expect, test } from "bun:test";
 import { errorOf } from "../../helpers/exports/export_job.ts";
 import { makeExportProject } from "../../helpers/exports/export_project.ts";

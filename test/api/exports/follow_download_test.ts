@@ -10,13 +10,13 @@ function listLines({ app }: ListeningApp) {
   return app.logLines.filter((line) => line["route"] === ROUTE && line["method"] === "GET");
 }
 
-/** Returns the log line of the only download that has ended. */
+/** Waits until the only download has ended, and returns its log line. */
 async function readLine(server: ListeningApp) {
   const [line] = await waitFor(() => (listLines(server).length > 0 ? listLines(server) : null));
   return line;
 }
 
-/** Returns the counted bytes of downloads. A scrape is cached for a second. */
+/** Returns the downloaded bytes that the metrics count. A scrape is cached for a second. */
 async function countedBytes({ origin }: ListeningApp): Promise<number> {
   const metrics = await (await fetch(`${origin}/metrics`)).text();
   return Number(/export_bytes_total\{kind="organization",format="ndjson"\} (\d+)/.exec(metrics)?.[1] ?? 0);
@@ -26,7 +26,7 @@ test("a complete download is logged with its bytes", async () => {
   await using server = await openListeningApp();
   const file = await makeNoiseFile(server);
   using download = await file.begin();
-  // At this point Bun has filled the socket buffers.
+  // The client has stopped reading, but Bun fills the socket buffers, so some bytes are counted before the end.
   await waitFor(async () => (await countedBytes(server)) > 0);
   expect(listLines(server)).toEqual([]);
   expect(await download.readOn()).toMatchObject({ status: 200, isWhole: true });
@@ -43,7 +43,7 @@ test("a download of a range is logged as complete with the bytes of the range", 
   await waitFor(async () => (await countedBytes(server)) === 100);
 });
 
-test("a download whose client disconnects is logged as aborted with the received bytes", async () => {
+test("a download whose client disconnects is logged as aborted with the bytes that the metrics count", async () => {
   await using server = await openListeningApp();
   const file = await makeNoiseFile(server);
   {

@@ -44,7 +44,7 @@ test("GET /metrics contains the depth of every queue, and the outcome and durati
   }
 });
 
-test("GET /metrics works without the queue and logs a warning", async () => {
+test("GET /metrics omits the depth of queues that it cannot read, and logs a warning", async () => {
   await using app = await openTestApp();
   await app.db.owner`alter schema pgboss rename to elsewhere`;
   const metrics = await readMetrics(app);

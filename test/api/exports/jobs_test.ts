@@ -43,7 +43,7 @@ describe("GET /export/jobs", () => {
     expect(await other.json()).toMatchObject({ jobs: [], total: 0 });
   });
 
-  test("rejects invalid page numbers", async () => {
+  test("rejects an invalid limit or offset and unknown parameters", async () => {
     await using app = await openTestApp();
     const { key } = await app.make.person();
     for (const query of ["limit=0", "limit=101", "limit=x", "offset=-1", "limit=1&limit=2", "status=ready"]) {
@@ -83,7 +83,7 @@ describe("one job", () => {
     }
   });
 
-  test("is canceled while queued: it is failed, out of the queue, and audited", async () => {
+  test("can be canceled while queued, which fails it, removes its queue entry and is audited", async () => {
     await using app = await openTestApp();
     const person = await app.make.person();
     const { id } = await jobOf(await postJob(app, person));
@@ -104,7 +104,7 @@ describe("one job", () => {
     expect((await postJob(app, person)).status).toBe(201);
   });
 
-  test("is canceled without force while its builder returns it to the queue", async () => {
+  test("can be canceled without force while its builder returns it to the queue", async () => {
     await using app = await openTestApp();
     const person = await app.make.person();
     const { id } = await jobOf(await postJob(app, person));
@@ -118,7 +118,7 @@ describe("one job", () => {
     expect(await listMismatches(app)).toEqual([]);
   });
 
-  test("is canceled during its build only with force", async () => {
+  test("can be canceled during its build only with force", async () => {
     await using app = await openTestApp();
     const person = await app.make.person();
     const { id } = await jobOf(await postJob(app, person));

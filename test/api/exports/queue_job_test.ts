@@ -52,7 +52,7 @@ describe("POST /export/jobs", () => {
     ]);
   });
 
-  test("accepts format, watermark and the four flags", async () => {
+  test("accepts format, as_of and the four flags", async () => {
     await using app = await openTestApp();
     const person = await app.make.person();
     const job = await jobOf(
@@ -77,7 +77,7 @@ describe("POST /export/jobs", () => {
     });
   });
 
-  test("answers twenty concurrent requests with one 201, nineteen 200 and one id", async () => {
+  test("returns one 201, nineteen 200 and one id for twenty concurrent requests", async () => {
     await using app = await openTestApp();
     const person = await app.make.person();
     const responses = await Promise.all(Array.from({ length: 20 }, () => postJob(app, person, {})));
@@ -87,7 +87,7 @@ describe("POST /export/jobs", () => {
     expect(await listMismatches(app)).toEqual([]);
   });
 
-  test("leaves no job, queue entry or audit entry if one of them cannot be written", async () => {
+  test("leaves no job and no queue entry if the audit entry cannot be written", async () => {
     await using app = await openTestApp();
     const person = await app.make.person();
     await app.db.owner`alter table audit_log add constraint no_jobs check (action <> 'export_job.queue')`;
@@ -132,7 +132,7 @@ test("POST /export/jobs names the parameters in which the active job differs fro
   }
 });
 
-test("POST /export/jobs refuses impossible times, even while a job is active", async () => {
+test("POST /export/jobs refuses a future as_of and a since that is too old, even while a job is active", async () => {
   await using app = await openTestApp();
   const person = await app.make.person();
   expect((await postJob(app, person, {})).status).toBe(201);
@@ -165,7 +165,7 @@ describe("POST /export/jobs refuses", () => {
     expect((await postJob(app, person)).status).toBe(201);
   });
 
-  test("no job because of jobs that were canceled before their first build", async () => {
+  test("a job over the limit, which does not count jobs that were canceled before their first build", async () => {
     await using app = await openTestApp({ config: { exportJobsPerHour: 1 } });
     const person = await app.make.person();
     for (const number of [1, 2, 3]) {

@@ -11,7 +11,7 @@ test("parseAcceptedValues() returns values and weights in their original order",
   ]);
 });
 
-test("parseAcceptedValues() returns nothing for an empty or missing header", () => {
+test("parseAcceptedValues() returns one empty value for an empty or missing header", () => {
   expect([null, ""].map(parseAcceptedValues)).toEqual([
     [{ value: "", weight: 1 }],
     [{ value: "", weight: 1 }],

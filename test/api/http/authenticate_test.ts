@@ -71,7 +71,7 @@ describe("a credential", () => {
     }
   });
 
-  test("that never existed is refused on every route", async () => {
+  test("that is malformed or never existed is refused on every route", async () => {
     await using api = await openTestApp({ routes: probeRoutes() });
     const { key } = await api.make.person();
     const wrong = [
@@ -170,7 +170,7 @@ describe("lastUsedAt", () => {
     }
   });
 
-  test("is not updated within the minute", async () => {
+  test("is not updated within a minute", async () => {
     await using api = await openTestApp({ routes: probeRoutes() });
     const { user } = await api.make.person();
     const [now] = await api.db.sql<[{ recent: string }]>`select now() - interval '30 seconds' as recent`;

@@ -4,7 +4,7 @@ import { login } from "../../helpers/accounts/accounts.ts";
 import { openTestApp } from "../../helpers/http/app.ts";
 
 describe("clientAddress()", () => {
-  test("is the address of the connection, whatever the client sends", () => {
+  test("is the connection's address without a trusted proxy, whatever X-Forwarded-For says", () => {
     const headers = new Headers({ "x-forwarded-for": "203.0.113.9" });
     expect(clientAddress(headers, "192.0.2.1", 0)).toBe("192.0.2.1");
     expect(clientAddress(headers, null, 0)).toBe("unknown");
@@ -51,7 +51,7 @@ describe("clientAddress()", () => {
     }
   });
 
-  test("is IPv4 if it is written as IPv6", () => {
+  test("is the IPv4 address in an IPv4-mapped IPv6 address", () => {
     for (const peer of ["::ffff:198.51.100.7", "::FFFF:c633:6407", "0:0:0:0:0:ffff:c633:6407"]) {
       expect(clientAddress(new Headers(), peer, 0)).toBe("198.51.100.7");
     }
@@ -82,7 +82,7 @@ describe("the limits of a /64", () => {
   const inside = ["2001:db8:1:2::1", "2001:db8:1:2:ffff::2", "2001:DB8:1:2::3"];
   const outside = "2001:db8:1:3::1";
 
-  test("apply to one subscriber", async () => {
+  test("count requests from all of its addresses together", async () => {
     await using api = await openTestApp({ config: { rateLimitAnonymousPerMinute: 2 } });
     const ask = async (address: string) => (await api.request("/api/v1/models", { address })).status;
     const statuses = [];
@@ -93,7 +93,7 @@ describe("the limits of a /64", () => {
     expect(logged.filter((address) => /^2001/.test(address))).toEqual([...inside, outside]);
   });
 
-  test("also apply to guessed passwords", async () => {
+  test("count guessed passwords from all of its addresses together", async () => {
     await using api = await openTestApp({ config: { rateLimitLoginPerMinute: 2 } });
     const statuses = [];
     for (const address of [...inside, outside]) {
@@ -104,7 +104,7 @@ describe("the limits of a /64", () => {
   });
 });
 
-describe("a /48, which one customer can have, has ten times the limits of a /64", () => {
+describe("a /48, which a provider may assign to one customer, has ten times the limits of a /64", () => {
   const addresses = Array.from({ length: 11 }, (_, index) => `2001:db8:1:${index}::1`);
   const outside = "2001:db8:2:1::1";
   const expected = [...Array(10).fill("admitted"), 429, "admitted"];
@@ -133,7 +133,7 @@ describe("a /48, which one customer can have, has ten times the limits of a /64"
     expect(await askAll(ask)).toEqual(expected);
   });
 
-  test("for mails", async () => {
+  test("for password reset emails", async () => {
     await using api = await openTestApp();
     await api.db.sql`
       insert into account_mails (kind, email, network)
@@ -143,7 +143,7 @@ describe("a /48, which one customer can have, has ten times the limits of a /64"
       const body = { email: `${crypto.randomUUID()}@example.com` };
       return api.request("/api/v1/auth/password/reset", { method: "POST", body, address });
     };
-    // Each /64 network has one mail left.
+    // The ten networks with earlier emails have one left each.
     expect(await askAll(ask)).toEqual(expected);
   });
 });

@@ -37,7 +37,7 @@ test("concurrent and later requests share one lookup", async () => {
   expect(lookups()).toBe(1);
 });
 
-test("a credential is looked up again within a second", async () => {
+test("a cached credential is looked up again after about a second", async () => {
   const { find, lookups } = openCounting();
   await find();
   await waitFor(async () => {
@@ -108,7 +108,7 @@ test("a credential that the process revokes itself is refused on the next reques
   expect((await api.request("/api/v1/auth/me", { key })).status).toBe(401);
 });
 
-test("an API refuses credentials within a second after another process revokes, disables or deletes them", async () => {
+test("an API refuses a credential within a second after another process revokes it or disables or deletes its user", async () => {
   await using api = await openTestApp({ routes: probeRoutes() });
   const { sql } = api.db;
   const changes = [

@@ -62,7 +62,7 @@ describe("an unavailable database", () => {
     expect(await response.json()).toMatchObject({ error: { code: "SERVICE_UNAVAILABLE" } });
   });
 
-  test("includes a server that refuses connections", async () => {
+  test("includes a database that does not exist", async () => {
     await using db = await openTestDatabase();
     const missing = new URL(db.url);
     missing.pathname = "/missing";
@@ -135,7 +135,7 @@ describe("input that does not fit its schema", () => {
     });
   });
 
-  test("may be any JSON value, or none, instead of an object", async () => {
+  test("returns 400 if the body is empty or a JSON value other than an object", async () => {
     await using api = await openTestApp({ routes: probeRoutes() });
     const { key } = await api.make.person();
     for (const body of ["null", "[]", "7", '"text"', ""]) {

@@ -32,7 +32,7 @@ const QUERY = {
   },
 };
 
-/** Returns the problems for which a query is refused. */
+/** Returns the error code and the problems of an invalid query. */
 function problemsOf(query: string): unknown {
   try {
     return parseQuery(QUERY, new URLSearchParams(query));
@@ -73,7 +73,7 @@ describe("a query", () => {
     });
   });
 
-  test("counts the characters of a text", () => {
+  test("measures the length of a text in characters instead of UTF-16 units", () => {
     const given = { search: "😀😀😀😀😀", tag: "😀😀😀" };
     const parsed = parseQuery(QUERY, new URLSearchParams({ ...given, from: "7" }));
     expect(parsed).toMatchObject({ ...given, tag: [given.tag] });
@@ -120,13 +120,13 @@ describe("a query", () => {
   });
 });
 
-test("a query is described by its parsers", () => {
+test("the declared parameters are their own OpenAPI descriptions", () => {
   const described = Object.entries(QUERY).map(([name, { read: _, ...rest }]) => ({
     name,
     in: "query",
     ...rest,
   }));
-  // The round trip through JSON gives the form in the OpenAPI document.
+  // The round trip through JSON gives the values as the OpenAPI document contains them.
   expect(JSON.parse(JSON.stringify(described))).toEqual([
     {
       name: "color",

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { yieldEventLoop } from "../../../api/http/yield_event_loop.ts";
 
-test("each waiter continues in a separate turn, in order", async () => {
+test("each waiter continues in a separate turn of the event loop, in order", async () => {
   const events: string[] = [];
   const work = async (name: string) => {
     for (const step of [1, 2]) {

@@ -12,7 +12,7 @@ import { runCommand } from "../../../helpers/process/command.ts";
 
 const HOUR_MS = 3_600_000;
 
-test("unzip, 7z and Python open a bundle with its UTC time and its mode, and refuse a truncated one", async () => {
+test("unzip, 7z and Python open a bundle and refuse a truncated one, and its entries have UTC times and mode 644", async () => {
   await using app = await openTestApp();
   const made = await makeExportProject(app);
   const directory = await mkdtemp(join(tmpdir(), "ulr-bundle-"));
@@ -47,7 +47,7 @@ print(json.dumps([[i.date_time, oct(i.external_attr >> 16), i.create_system] for
   await rm(directory, { recursive: true });
 });
 
-test("unzip, 7z, Python and DuckDB read a Parquet bundle, and no stored entry has its size after its data", async () => {
+test("unzip, 7z, Python and DuckDB read a Parquet bundle, and all of its entries are compressed", async () => {
   await using app = await openTestApp();
   const made = await makeExportProject(app);
   const directory = await mkdtemp(join(tmpdir(), "ulr-bundle-"));
@@ -68,7 +68,7 @@ assert archive.testzip() is None`;
   const { stdout, exitCode } = await runCommand(["python3", "-c", program, path]);
   expect(exitCode).toBe(0);
   const entries = JSON.parse(stdout) as [name: string, isStored: boolean][];
-  // Java's ZipInputStream refuses a stored entry whose size follows its data.
+  // Every entry has a data descriptor. Java's ZipInputStream refuses one on an entry that is stored uncompressed.
   expect(entries.filter(([, isStored]) => isStored)).toEqual([]);
   expect(entries.map(([name]) => name)).toEqual(
     expect.arrayContaining([

@@ -11,12 +11,12 @@ import { type ListeningApp, openListeningApp } from "../../../helpers/http/liste
 import { copyTestDatabase, openTestDatabase, type TestDatabase } from "../../../helpers/postgres/database.ts";
 import { waitFor } from "../../../helpers/wait_for.ts";
 
-/** The size of an export in MiB, larger than the socket buffers on both sides. */
+/** The size of the runs in MiB. Their export exceeds the socket buffers on both sides. */
 const MEBIBYTES = 16;
-/** The paths of the runs' exports, as NDJSON and Parquet. */
+/** The paths that export the runs as NDJSON and as Parquet. */
 const PATHS = ["runs", "runs?format=parquet"];
 
-/** A database with a project that is slow to read and a second project. Each test uses its own copy. */
+/** A database with two projects, of which `made` has large runs. Each test uses a copy of the database. */
 let db: TestDatabase;
 let made: ExportProject;
 let other: ExportProject;
@@ -42,7 +42,7 @@ function begin({ origin }: ListeningApp, { project }: ExportProject, credential:
   });
 }
 
-/** Returns the reasons for cutting streams from the log. The metrics must count the same reasons. */
+/** Waits for the log lines of cut streams. Returns their reasons and levels, and expects the reasons in the metrics. */
 async function cutReasons({ app, origin }: ListeningApp): Promise<unknown> {
   const lines = await waitFor(() => {
     const cut = app.logLines.filter((line) => line["outcome"] === "cut");
@@ -53,7 +53,7 @@ async function cutReasons({ app, origin }: ListeningApp): Promise<unknown> {
   return lines.map(({ reason, level }) => [reason, level]);
 }
 
-/** Expects that no transaction and no slot of a stream remains. */
+/** Waits until no export session has a transaction, and expects that no export slot is in use. */
 async function expectNothingHeld({ app, origin }: ListeningApp): Promise<void> {
   await waitFor(async () => {
     const [row] = await app.db.sql<[{ count: number }]>`
@@ -80,9 +80,9 @@ const LOSSES: Readonly<
   "has a session that expires": (sql, _, { sessionId }) =>
     sql`update sessions set expires_at = now() - interval '1 second' where id = ${sessionId ?? ""}`,
   "is disabled": (sql, { person }) => sql`update users set disabled_at = now() where id = ${person.user.id}`,
-  "is no publisher any more": (sql, { person }) =>
+  "is no longer a publisher": (sql, { person }) =>
     sql`update organization_members set role = 'viewer' where user_id = ${person.user.id} and org_id = ${person.org.id}`,
-  "belongs to an organization that pays no more": (sql, { person }) =>
+  "belongs to an organization that no longer pays": (sql, { person }) =>
     sql`update organizations set subscription_tier = 'free' where id = ${person.org.id}`,
   "sees the project deleted": (sql, { project }) =>
     sql`update projects set deleted_at = now() where id = ${project.id}`,
@@ -102,7 +102,7 @@ for (const [loss, lose] of Object.entries(LOSSES)) {
   });
 }
 
-test("a stream continues while its caller keeps access, and while the database is down", async () => {
+test("a stream continues while its caller keeps access, and while access cannot be checked", async () => {
   await using server = await openServer({ streamRules: { accessCheckMs: 20 } });
   using download = await begin(server, made, made.person.key);
   const { owner } = server.app.db;
@@ -113,7 +113,7 @@ test("a stream continues while its caller keeps access, and while the database i
 });
 
 for (const path of PATHS) {
-  test(`a reader of ${path} that takes almost nothing is cut off once other callers are refused, and they are served`, async () => {
+  test(`a stalled reader of ${path} is cut off once another caller is refused, and a retry of that caller is served`, async () => {
     await using server = await openServer({
       config: { exportStreamsMax: 1 },
       streamRules: { slowWindowMs: 300, socketBytes: 0 },
@@ -136,18 +136,18 @@ for (const path of [...PATHS, "bundle"]) {
     await using server = await openServer({ config: { exportStreamMaxMinutes: 0.01 } });
     using download = await begin(server, made, made.person.key, path);
     await cutReasons(server);
-    // Without a reset, the closed connection would hold megabytes until the reader reads.
+    // Without a TCP reset, the kernel would keep megabytes for the closed connection until the client reads them.
     await waitFor(async () => !(await download.isHeld()));
     expect(await download.readOn()).toMatchObject({ status: 200, isWhole: false });
   });
 }
 
-test("a slow reader gets the whole file while no other caller waits for its slot", async () => {
+test("a stalled reader gets the whole file if no other caller is refused for lack of a slot", async () => {
   const slowWindowMs = 60;
   await using server = await openServer({ streamRules: { slowWindowMs, socketBytes: 0 } });
   using download = await begin(server, made, made.person.key);
   expect(await download.isHeld()).toBe(true);
-  // Other exports are served during many windows.
+  // Runs other exports for the time of ten windows.
   const until = performance.now() + 10 * slowWindowMs;
   while (performance.now() < until) {
     const url = `${server.origin}/api/v1/export/projects/${other.project.id}/issues`;
@@ -157,7 +157,7 @@ test("a slow reader gets the whole file while no other caller waits for its slot
 });
 
 for (const path of PATHS) {
-  test(`a stream of ${path} ends after EXPORT_STREAM_MAX_MINUTES at any reading speed`, async () => {
+  test(`a stream of ${path} ends after EXPORT_STREAM_MAX_MINUTES`, async () => {
     await using server = await openServer({ config: { exportStreamMaxMinutes: 0.01 } });
     using download = await begin(server, made, made.person.key, path);
     expect(await cutReasons(server)).toEqual([["lasted_too_long", "info"]]);

@@ -1,4 +1,4 @@
-/** Large datasets over HTTP, copied on two connections if a second one is available. */
+/** Large datasets over HTTP, copied over two database connections if a second one is free. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { zstdDecompressSync } from "node:zlib";
 import { EXPORT_APPLICATION } from "../../../../sql/connection/application_names.ts";
@@ -24,7 +24,7 @@ const FORMATS = [
 
 let server: ListeningApp;
 let made: Pick<ExportProject, "person" | "project">;
-/** The digest of each format, copied over two connections. */
+/** The digest of each query's export, copied over two connections. */
 const whole = new Map<string, Digest>();
 
 beforeAll(async () => {
@@ -62,7 +62,7 @@ function stall(): Promise<SlowDownload> {
   return beginDownload(urlOf("format=ndjson"), { authorization: `Bearer ${made.person.key}` });
 }
 
-/** Waits until this many export sessions are in a transaction. */
+/** Waits until exactly `count` export sessions are in a transaction. */
 async function untilOpen(count: number): Promise<void> {
   await waitFor(async () => {
     const [row] = await server.app.db.sql<[{ count: number }]>`
@@ -74,7 +74,10 @@ async function untilOpen(count: number): Promise<void> {
   });
 }
 
-/** Waits until both connections run a COPY. If the second is lost before, the export continues without it. */
+/**
+ * Waits until both connections run a COPY, and returns their process ids, oldest connection first. An export that loses
+ * its second connection before that COPY continues without it.
+ */
 async function untilBothCopy(): Promise<number[]> {
   return waitFor(async () => {
     const copying = await server.app.db.sql<{ pid: number }[]>`
@@ -87,7 +90,7 @@ async function untilBothCopy(): Promise<number[]> {
   });
 }
 
-test("streams without a second connection send the same bytes and never wait for one", async () => {
+test("streams send the same bytes if no second connection is free, and do not wait for one", async () => {
   const stalled = [await stall(), await stall()];
   await untilOpen(2 + EXPORT_LANES_MAX);
   const withoutLanes = new Map<string, Digest>();
@@ -95,7 +98,7 @@ test("streams without a second connection send the same bytes and never wait for
   expect(withoutLanes).toEqual(whole);
   expect([...whole.values()].map(({ rows }) => rows)).toEqual(FORMATS.map(() => String(WIDE_ISSUES)));
   stalled.push(await stall(), await stall());
-  // This is the maximum number of export connections of a process.
+  // The process now uses all of its export connections.
   await untilOpen(4 + EXPORT_LANES_MAX);
   expect((await download("format=csv")).status).toBe(503);
   for (const each of stalled) each[Symbol.dispose]();
@@ -110,7 +113,7 @@ test("a client that disconnects frees both connections", async () => {
   await untilOpen(0);
 });
 
-test("losing either connection breaks the download, and the next one is complete", async () => {
+test("losing either connection breaks the download, and a later download is complete", async () => {
   for (const index of [0, 1]) {
     using slow = await stall();
     const pids = await untilBothCopy();
@@ -123,7 +126,7 @@ test("losing either connection breaks the download, and the next one is complete
   expect(whole.get("format=csv")).toEqual(await digest("format=csv"));
 });
 
-test("compressed files contain the same lines", async () => {
+test("an export compressed with zstd has the same content", async () => {
   const zstd = await (await download("format=ndjson", "zstd")).bytes();
   expect(whole.get("format=ndjson")?.hash).toBe(hashOf(zstdDecompressSync(zstd)));
 });

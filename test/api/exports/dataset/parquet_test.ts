@@ -24,7 +24,7 @@ function queryOf(dataset: (typeof EXPORT_DATASET_NAMES)[number], format: string)
   return `?as_of=${AFTER_ALL}&format=${format}${flags.map((flag) => `&${flag}=true`).join("")}`;
 }
 
-/** Sets the rows to the extreme values of every type. Other columns stay null. */
+/** Sets columns of every type to extreme values, at least one in each dataset. */
 async function makeExtreme(app: TestApp, { ids }: ExportProject): Promise<void> {
   const { sql } = app.db;
   const long = "é\n".repeat(200_000);
@@ -97,7 +97,7 @@ test("Parquet preserves every text", async () => {
   expect(rows.map((row) => row["reason"])).toEqual([...texts]);
 });
 
-test("a dataset without rows is a file with typed columns", async () => {
+test("a dataset without rows is a Parquet file with typed columns", async () => {
   await using app = await openTestApp();
   const person = await app.make.person();
   const project = await app.make.project({ orgId: person.org.id, ownerId: person.user.id });
@@ -120,7 +120,7 @@ test("a dataset without rows is a file with typed columns", async () => {
   }
 });
 
-test("Parquet has its own media type and file name, and is never compressed again", async () => {
+test("Parquet has its own media type and file extension, and no Content-Encoding", async () => {
   await using app = await openTestApp();
   const { person, project } = await makeExportProject(app);
   const path = `/api/v1/export/projects/${project.id}/issues?format=parquet&as_of=${AFTER_ALL}`;
@@ -138,7 +138,7 @@ test("Parquet has its own media type and file name, and is never compressed agai
   }
 });
 
-test("estimates accept the format, and refuse an unknown one", async () => {
+test("estimates accept Parquet, and every export refuses an unknown format", async () => {
   await using app = await openTestApp();
   const made = await makeExportProject(app);
   const estimate = await exportDataset(app, made, "estimate", "?format=parquet");

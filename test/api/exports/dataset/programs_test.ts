@@ -1,4 +1,4 @@
-/** Exports that common programs read must equal the database. */
+/** Common programs must read the same texts from an export as the database contains. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { join } from "node:path";
 import { EXPORT_DATASETS } from "../../../../shared/exports/datasets.ts";
@@ -45,12 +45,12 @@ with open(sys.argv[1], encoding="utf-8-sig", newline="") as file:
     print(json.dumps([row["reason"] for row in csv.DictReader(file, strict=True)]))`;
   const { stdout, stderr } = await runCommand(["python3", "-c", program, saved.files.csv]);
   expect(stderr).toBe("");
-  // Python's csv module does not distinguish an empty field from an empty string.
+  // Python's csv module reads an empty field (null) and a quoted empty string alike.
   expect(JSON.parse(stdout)).toEqual(saved.reasons.map((reason) => neutralized(reason ?? "")));
 });
 
 test("LibreOffice reads every text of the CSV, although it also splits fields at semicolons and tabs", async () => {
-  // The default separators of LibreOffice's dialog: tab, comma and semicolon.
+  // The default separators of LibreOffice's import dialog: tab, comma and semicolon.
   const opened = "Text - txt - csv (StarCalc):9/44/59,34,76,1";
   const dialect = "Text - txt - csv (StarCalc):44,34,76,1,,0,true";
   const { stdout, stderr } = await runCommand([
@@ -69,7 +69,7 @@ with open(sys.argv[1], encoding="utf-8", newline="") as file:
   const names = EXPORT_DATASETS["status-history"].columns.map(({ name }) => name);
   expect(header).toEqual(names);
   const column = names.indexOf("reason");
-  // LibreOffice shows line breaks as LF and drops control characters.
+  // LibreOffice converts line breaks to LF and drops control characters.
   const shown = (text: string) => text.replace(/\r\n?/g, "\n").replace(/[^\P{Cc}\t\n]/gu, "");
   expect(rows.map((row) => [row.length, shown(row[column] ?? "")])).toEqual(
     saved.reasons.map((reason) => [names.length, shown(neutralized(reason ?? ""))]),

@@ -1,4 +1,4 @@
-/** Exports that common libraries read must equal the database. */
+/** Common libraries must read the same texts from an export as the database contains. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { createReadStream } from "node:fs";
 import { createInterface } from "node:readline";

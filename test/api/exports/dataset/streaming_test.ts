@@ -17,15 +17,15 @@ import { openTestDatabase, type TestDatabase } from "../../../helpers/postgres/d
 import { createFactory } from "../../../helpers/postgres/factory.ts";
 import { waitFor } from "../../../helpers/wait_for.ts";
 
-/** The size of the Parquet export in MiB, larger than two row groups and the socket buffers on both sides. */
+/** The size of the runs in MiB. Their Parquet file exceeds two row groups plus the socket buffers on both sides. */
 const PARQUET_MEBIBYTES = 56;
 
 type Made = Pick<ExportProject, "person" | "project">;
 
-/** The database of the tests that do not change it. */
+/** The database that tests share unless they change it. */
 let db: TestDatabase;
 let wide: Made;
-/** A project with runs that do not compress. */
+/** A project whose runs hardly compress. */
 let noisy: Made;
 
 beforeAll(async () => {
@@ -46,15 +46,15 @@ function openServer(config: Partial<Config> = {}): Promise<ListeningApp> {
 }
 
 /**
- * Counts export sessions that are sending rows, in a COPY or between two COPYs of one file, where they wait for the
- * reader.
+ * Counts sessions that run a COPY, or whose last statement was a COPY and whose transaction is still open. Between two
+ * COPYs of one file, a session is idle in its transaction.
  */
 function countOpenCopies({ app }: ListeningApp): Promise<number> {
   const { sql } = app.db;
   return countCopies(sql, sql`state <> 'idle'`);
 }
 
-/** Counts export sessions that wait for their reader, in a COPY or after a COPY whose rows are unread. */
+/** Counts sessions that wait for the service to read the rows of a COPY, or to send the next statement after it. */
 function countStalledCopies({ app }: ListeningApp): Promise<number> {
   const { sql } = app.db;
   return countCopies(sql, sql`state <> 'idle' and wait_event in ('ClientRead', 'ClientWrite')`);
@@ -70,7 +70,7 @@ async function countOpenExports({ app }: ListeningApp): Promise<number> {
 }
 
 /**
- * Waits until this many export sessions wait for their reader. The timeout restarts whenever the number grows, because
+ * Waits until `countStalledCopies()` returns at least `count`. The timeout restarts whenever the number grows, because
  * the speed depends on the machine.
  */
 async function untilStalled(server: ListeningApp, count: number): Promise<void> {
@@ -91,7 +91,7 @@ async function countCopies(sql: Pool, condition: ReturnType<Pool>): Promise<numb
   return row.count;
 }
 
-/** Terminates the sessions that run a COPY, like an operator or a crash. */
+/** Terminates the sessions whose last statement is a COPY, as an administrator might. */
 async function terminateCopies({ app }: ListeningApp): Promise<void> {
   await app.db.sql`
     select pg_terminate_backend(pid)
@@ -122,7 +122,7 @@ function download({ origin }: ListeningApp, made: Made, path: string, headers = 
   });
 }
 
-/** Downloads as soon as the only slot is free. The download also shows that the slot's connection works. */
+/** Downloads a file as soon as the only slot is free. Its status 200 shows that the slot's connection works. */
 function downloadNext(server: ListeningApp, made: Made, path: string): Promise<Response> {
   return waitFor(async () => {
     const response = await download(server, made, path);
@@ -192,7 +192,7 @@ test("a client that disconnects while rows are counted frees the slot and the co
   await waitFor(() => server.app.logLines.filter((line) => line["outcome"] === "aborted").length === 3);
 });
 
-test("50 slow readers use little memory, and other requests are served", async () => {
+test("50 stalled readers use little memory and do not block other requests", async () => {
   await using server = await openServer({
     exportStreamsMax: 50,
     exportStreamsPerUser: 50,
@@ -200,7 +200,7 @@ test("50 slow readers use little memory, and other requests are served", async (
   });
   const first = await download(server, wide, "issues");
   const { byteLength } = await first.arrayBuffer();
-  // The second connection is released after the last byte. The readers below need all connections.
+  // The export's second connection is released after the last byte. The readers below need every connection.
   await waitFor(async () => (await countOpenExports(server)) === 0);
   Bun.gc(true);
   const before = process.memoryUsage.rss();
@@ -208,7 +208,7 @@ test("50 slow readers use little memory, and other requests are served", async (
   await untilStalled(server, 50 + EXPORT_LANES_MAX);
   expect((await fetch(`${server.origin}/api/v1/export/datasets`)).status).toBe(200);
   expect((await download(server, wide, "runs")).status).toBe(429);
-  // Without a limit, the readers would hold 50 times the file. Kernel buffers do not count.
+  // Without a limit, the process would buffer the file 50 times. Kernel buffers are not part of its RSS.
   const grown = process.memoryUsage.rss() - before;
   expect(grown).toBeLessThan(50 * 4 * 2 ** 20);
   expect(grown).toBeLessThan((50 * byteLength) / 4);
@@ -230,7 +230,7 @@ test("readers that stall in the middle of a bundle do not block other bundles", 
   await waitFor(async () => (await countOpenCopies(server)) === 0);
 });
 
-test("a slow reader gets the whole file in the end", async () => {
+test("a slow reader gets the whole file", async () => {
   await using server = await openServer();
   const response = await download(server, wide, "issues");
   const reader = response.body?.getReader();
@@ -247,7 +247,7 @@ test("a slow reader gets the whole file in the end", async () => {
   expect(bytes).toBeGreaterThan(WIDE_ISSUES * 1000);
 });
 
-test("a failure after the first byte breaks the connection in every format", async () => {
+test("an NDJSON, CSV or bundle export that fails after its first byte breaks the connection", async () => {
   await using server = await openServer();
   for (const [path, made] of [
     ["issues", wide],
@@ -264,7 +264,7 @@ test("a failure after the first byte breaks the connection in every format", asy
     const closed = new Promise((resolve) => socket.once("close", resolve));
     socket.resume();
     await closed;
-    // A complete response would end with a chunk of length zero.
+    // A complete response would end with a zero-length chunk.
     expect([path, tail === "0\r\n\r\n"]).toEqual([path, false]);
   }
   const failed = await waitFor(() => {
@@ -276,7 +276,7 @@ test("a failure after the first byte breaks the connection in every format", asy
   expect([next.status, await next.text()]).toEqual([200, ""]);
 });
 
-test("a Parquet query that fails after its first row group breaks the connection, and no program opens the file", async () => {
+test("a Parquet export that fails after its first row group breaks the connection and has no footer", async () => {
   await using server = await openServer();
   const headers = { authorization: `Bearer ${noisy.person.key}` };
   for (const path of ["runs?format=parquet", "bundle?format=parquet"]) {
@@ -286,7 +286,7 @@ test("a Parquet query that fails after its first row group breaks the connection
     await terminateCopies(server);
     const { status, isWhole, body } = await reading.readOn();
     expect([path, status, isWhole]).toEqual([path, 200, false]);
-    // A complete Parquet file or ZIP directory would end with these bytes.
+    // A complete Parquet file ends with PAR1, and a complete ZIP file with an end of central directory record.
     expect(body.subarray(-64).includes("PAR1")).toBe(false);
     expect(body.subarray(-64).includes("PK\x05\x06")).toBe(false);
   }
@@ -294,12 +294,12 @@ test("a Parquet query that fails after its first row group breaks the connection
   expect([next.status, await next.text()]).toEqual([200, ""]);
 });
 
-test("a failure in the first row returns an error instead of a broken download", async () => {
+test("a query that fails before its first row returns 500 instead of a broken download", async () => {
   await using server = await openListeningApp();
   const made = await makeLargeProject(server.app, 10);
-  // Makes rows unreadable: a column is renamed after the service has started.
+  // Renames a column after the service has started, so its queries fail.
   await server.app.db.owner`alter table issues rename column title to heading`;
-  // A compressor would buffer the header line of a CSV.
+  // A CSV header that is sent too early is visible only without compression, because a compressor would buffer it.
   for (const encoding of ["identity", "zstd"]) {
     for (const format of EXPORT_FORMATS) {
       const headers = { "accept-encoding": encoding };

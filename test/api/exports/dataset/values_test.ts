@@ -36,7 +36,7 @@ test("exports preserve every text: unchanged in NDJSON, neutralized in CSV", asy
   await fc.assert(
     fc.asyncProperty(texts, async (contents) => {
       await app.db.sql`delete from status_history`;
-      // Unlike a note's content, `reason` may be empty. `source` is null.
+      // Uses `reason`, which may be empty, unlike a note's content.
       await app.make.together(async ({ statusChange }) => {
         for (const [index, reason] of contents.entries()) {
           const changedAt = new Date(Date.UTC(2026, 0, 1, 0, 0, 0, index)).toISOString();
@@ -91,7 +91,7 @@ test("exports preserve every digit of JSON: nested in NDJSON, as text in CSV", a
   expect(rows.map((row) => row[column])).toEqual(stored.map(({ text }) => text));
 });
 
-test("JSON null is null in every format, stored as JSON null or as SQL null", async () => {
+test("JSON null and SQL null are exported as null in every format", async () => {
   await using app = await openTestApp();
   const made = await openProject(app);
   const run = await app.make.run({ projectId: made.project.id });

@@ -8,7 +8,7 @@ import {
 } from "../../../helpers/exports/export_project.ts";
 import { openTestApp } from "../../../helpers/http/app.ts";
 
-/** The datasets with their query flags and the rows that they must include. */
+/** Datasets with flags of the query, and exactly the rows that their export must contain. */
 const CASES: readonly [ExportDatasetName, string, string[]][] = [
   ["issues", "", ["open issue", "completed issue"]],
   ["issues", "&include_deleted=true", ["open issue", "completed issue", "deleted issue"]],
@@ -60,7 +60,7 @@ test("a dataset includes rows by its flags and excludes children of hidden rows"
   }
 });
 
-test("a child whose parent is later than as_of is excluded", async () => {
+test("a child whose parent was created after as_of is excluded", async () => {
   await using app = await openTestApp();
   const person = await app.make.person();
   const project = await app.make.project({ orgId: person.org.id, ownerId: person.user.id });
@@ -95,7 +95,7 @@ test("status-history uses changedAt for the cutoff, every other dataset createdA
   }
 });
 
-test("filters can be repeated, and rows match one of the values of each", async () => {
+test("filters can be repeated, and a row must match one value of each filter", async () => {
   await using app = await openTestApp();
   const { person, project, ids } = await makeExportProject(app);
   const count = async (dataset: ExportDatasetName, query: string) =>

@@ -157,7 +157,7 @@ test("an incomplete export in the bucket is not served", async () => {
   expect(await errorOf(await place.fetchFile())).toEqual([503, "SERVICE_UNAVAILABLE"]);
 });
 
-test("a part of an export is fetched without the rest", async () => {
+test("a range of an export is fetched from the bucket without the rest", async () => {
   await using place = await openWithFile({ bytes: 20 * MIB });
   const before = place.proxy.returned();
   for (const range of ["bytes=0-999", "bytes=5000000-5000999", "bytes=-1000"]) {
@@ -227,7 +227,7 @@ test("an export that does not fit on the disk is refused before it is fetched", 
   expect(await errorOf(refused)).toEqual([503, "SERVICE_UNAVAILABLE"]);
   expect(proxy.forwarded()).toBe(before);
   expect(await spooled()).toBe(0);
-  // The disk has room for a part of the file.
+  // A small range of the file fits on the disk.
   expect((await fetchFile({ range: "bytes=0-9" })).status).toBe(206);
 });
 
@@ -252,13 +252,13 @@ test("an export that is deleted at the start of its download is reported as expi
 
 for (const [what, end, error] of [
   [
-    "a member who is removed",
+    "removing the member",
     ({ app, person: { user, org } }) =>
       app.db.sql`delete from organization_members where user_id = ${user.id} and org_id = ${org.id}`,
     [404, "EXPORT_JOB_NOT_FOUND"],
   ],
   [
-    "a key that is revoked",
+    "revoking the key",
     ({ app, person }) => app.db.sql`update api_keys set revoked_at = now() where id = ${person.keyId}`,
     [401, "UNAUTHORIZED"],
   ],

@@ -9,7 +9,7 @@ async function codeOf(response: Response): Promise<unknown> {
   return [response.status, error.code, error.details, response.headers.get("retry-after")];
 }
 
-/** Returns the reason for cutting a download, from the log. */
+/** Waits until the log reports a cut download, and returns the reason. */
 function cutReason({ app }: ListeningApp): Promise<unknown> {
   return waitFor(() => app.logLines.find((line) => line["event"] === "export_job.download_cut")?.["reason"]);
 }
@@ -48,9 +48,9 @@ test("a download ends when its caller loses membership", async () => {
   const { user, org } = file.person;
   await server.app.db.sql`delete from organization_members where org_id = ${org.id} and user_id = ${user.id}`;
   expect(await cutReason(server)).toBe("access_ended");
-  // Bun checks its connections every four seconds.
+  // Bun notices only after up to four seconds that the connection is closed.
   await waitFor(() => server.pending() === 0);
-  // Without a reset, the closed connection would hold megabytes until the reader reads.
+  // Without a TCP reset, the kernel would keep megabytes for the closed connection until the client reads them.
   expect(await download.isHeld()).toBe(false);
   expect(await download.readOn()).toMatchObject({ status: 200, isWhole: false });
 });
@@ -64,7 +64,7 @@ test("a download ends after EXPORT_STREAM_MAX_MINUTES", async () => {
   expect(await download.readOn()).toMatchObject({ status: 200, isWhole: false });
 });
 
-test("a download that takes almost nothing is cut off once other callers are refused, however much is left", async () => {
+test("a stalled download is cut off once another caller is refused", async () => {
   await using server = await openListeningApp({
     config: { exportStreamsMax: 1 },
     streamRules: { slowWindowMs: 300, socketBytes: 0 },

@@ -75,7 +75,7 @@ test("invalid credentials are rejected by every endpoint", async () => {
   }
 });
 
-test("insufficient roles, kinds and scopes are refused by each endpoint that requires them", async () => {
+test("each endpoint refuses callers whose role, kind of key or scope is insufficient", async () => {
   const { app, person, jobId } = await openWithJob();
   await using _app = app;
   const { org } = person;
@@ -109,7 +109,7 @@ test("other organizations' jobs are indistinguishable from missing jobs, for any
   }
 });
 
-test("a system key gets 403 for its owner's jobs and 404 for all other jobs", async () => {
+test("automation and system keys get 403 for their owner's jobs and 404 for all other jobs", async () => {
   const { app, person, jobId } = await openWithJob();
   await using _app = app;
   const stranger = await app.make.person();
@@ -174,7 +174,7 @@ test("a former member cannot see the organization's jobs", async () => {
   expect(ofTheJob).toEqual([NO_JOB, NO_JOB, NO_JOB]);
 });
 
-test("an invalid time is rejected as an invalid as_of", async () => {
+test("an invalid or future as_of is rejected, and no job is queued", async () => {
   await using app = await openTestApp();
   const person = await app.make.person();
   const instants = [
@@ -203,7 +203,7 @@ test("an invalid time is rejected as an invalid as_of", async () => {
   expect((await app.db.sql`select id from export_jobs`).length).toBe(0);
 });
 
-test("the format and each flag refuse values of another JSON type", async () => {
+test("an invalid format or flag is rejected and named", async () => {
   await using app = await openTestApp();
   const person = await app.make.person();
   const wrong = ["true", "", 0, 1, null, [], {}];
@@ -237,7 +237,7 @@ test("options in the query are refused instead of ignored", async () => {
   expect((await app.db.sql`select id from export_jobs`).length).toBe(0);
 });
 
-test("bodies other than JSON objects are rejected, and the error names their type", async () => {
+test("bodies that are not JSON objects or too large are rejected, and an empty body is accepted", async () => {
   await using app = await openTestApp();
   const person = await app.make.person();
   const post = (body: string, type = "application/json") =>
@@ -274,7 +274,7 @@ test("a finished job in any status cannot be canceled", async () => {
   }
 });
 
-test("downloading a running job returns the time to wait", async () => {
+test("downloading a running job returns 409 with the time to wait", async () => {
   const { app, person, jobId } = await openWithJob();
   await using _app = app;
   for (const method of ["GET", "HEAD"]) {
@@ -309,7 +309,7 @@ test("requests for one job refuse parameters, but only for callers who may see t
   expect(await ask(stranger.key)).toEqual([...NO_JOB]);
 });
 
-test("a job of an organization that is being deleted is gone, and the two requests do not deadlock", async () => {
+test("canceling a job during the deletion of its organization returns 404 and does not deadlock", async () => {
   const { app, person, jobId } = await openWithJob();
   await using _app = app;
   const orgId = person.org.id;

@@ -63,7 +63,7 @@ test("an export returns 401 if the key is revoked after the count and before the
     endAccess: () => revokeKey(app, person),
     request: async () => expect((await get(person.key)).status).toBe(401),
   });
-  // The export has released its slot and its connection.
+  // The refused export has released its slot and its connection.
   const { key } = await app.make.key({ userId: person.user.id });
   for (const _ of [1, 2, 3]) {
     const response = await get(key);

@@ -7,7 +7,7 @@ import { errorOf, listMismatches, postJob } from "../../../helpers/exports/expor
 import { exportDataset, makeExportProject, ndjsonRows } from "../../../helpers/exports/export_project.ts";
 import { openTestApp, type TestApp, testRequest } from "../../../helpers/http/app.ts";
 
-/** Keeps a transaction open, like a tracker that is still writing. */
+/** Opens a transaction, like a tracker that is still writing. `release` ends it. */
 async function holdTransaction({ db }: TestApp): Promise<{ release: () => Promise<unknown> }> {
   const released = Promise.withResolvers<void>();
   const opened = Promise.withResolvers<void>();

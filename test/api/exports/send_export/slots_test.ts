@@ -118,7 +118,7 @@ test("HEAD reports whether a slot is free and takes none", async () => {
   for (const path of heads) expect([path, await head(path)]).toEqual([path, 200]);
 });
 
-test("estimates have a limit of their own", async () => {
+test("a user's third concurrent estimate is refused, and estimates work again once the first two end", async () => {
   await using app = await openTestApp({ config: { exportPrepareTimeoutMs: 60_000 } });
   const { project, people } = await makeTeam(app, 1);
   const key = people[0]?.key ?? "";

@@ -5,7 +5,7 @@ function excessOf(text: string): string | null {
   return findJsonExcess(new TextEncoder().encode(text));
 }
 
-test("64 levels are accepted, and 65 are refused", () => {
+test("64 levels of nesting are accepted, and 65 are refused", () => {
   const nested = (depth: number) => "[".repeat(depth) + "]".repeat(depth);
   expect(excessOf(nested(MAX_JSON_DEPTH))).toBeNull();
   expect(excessOf(nested(MAX_JSON_DEPTH + 1))).toContain("64 levels");
@@ -27,6 +27,6 @@ test("the content of strings is not counted, even with escapes", () => {
   expect(excessOf(`"\\\\"${brackets}`)).not.toBeNull();
 });
 
-test("text that is not JSON is read completely without an error", () => {
+test("findJsonExcess() returns null for text that is not JSON", () => {
   for (const text of ["", '"', '"\\', "]]]]", '{"a', "\\\\\\"]) expect(excessOf(text)).toBeNull();
 });

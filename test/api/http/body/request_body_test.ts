@@ -31,7 +31,7 @@ describe("a body", () => {
     });
   });
 
-  test("without a length is read up to the limit", async () => {
+  test("without a length is read only until it exceeds the limit, and returns 413", async () => {
     const { api, key } = await openWithKey();
     await using _ = api;
     let sent = 0;
@@ -76,7 +76,7 @@ describe("a body", () => {
     expect([response.status, await response.json()]).toEqual([200, { data: { name: "last", size: 1 } }]);
   });
 
-  test("cannot set inherited properties", async () => {
+  test("with __proto__ and constructor returns 400 and does not change Object.prototype", async () => {
     const { api, key } = await openWithKey();
     await using _ = api;
     const body =

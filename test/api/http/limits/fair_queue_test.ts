@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { FairQueue, type FairQueueOptions, type Turn } from "../../../../api/http/limits/fair_queue.ts";
 
-/** Opens a queue. The test ends its tasks and sets its clock. */
+/** Opens a queue whose tasks end, and whose clock advances, when the test says so. */
 function openQueue(options: Partial<FairQueueOptions> = {}) {
   let now = 0;
   const queue = new FairQueue({ max: 1, maxPerCaller: 1, maxWaiting: 100, ...options, now: () => now });
@@ -9,7 +9,7 @@ function openQueue(options: Partial<FairQueueOptions> = {}) {
   const began: string[] = [];
   return {
     began,
-    /** Adds a task. Returns its name, or the reason for its refusal. */
+    /** Adds a task. Resolves to its name once it has run, or to the reason why it was refused. */
     add: async (name: string, caller: string, turn: Partial<Turn> = {}): Promise<string> => {
       const work = async () => {
         const end = Promise.withResolvers<void>();
@@ -22,7 +22,7 @@ function openQueue(options: Partial<FairQueueOptions> = {}) {
         .run({ caller, refuse: (reason) => new Error(reason), ...turn }, work)
         .catch((error: Error) => error.message);
     },
-    /** Advances the clock and ends the oldest running task. Returns its name. */
+    /** Advances the clock and ends the oldest running task. Returns its name; null if no task is running. */
     work: async (ms = 1) => {
       now += ms;
       const task = running.shift();
@@ -46,7 +46,7 @@ test("a free place goes to each caller in turn, however many tasks one caller ha
   expect(queue.began).toEqual(["a1", "a2", "b1", "c1", "a3", "a4"]);
 });
 
-test("one caller leaves places to other callers", async () => {
+test("a caller runs at most maxPerCaller tasks at once and leaves the other places free", async () => {
   const queue = openQueue({ max: 3, maxPerCaller: 2 });
   for (const name of ["a1", "a2", "a3", "b1", "b2"]) void queue.add(name, name.charAt(0));
   expect(queue.began).toEqual(["a1", "a2", "b1"]);
@@ -71,7 +71,7 @@ test("a task whose request has ended makes room for its caller's next task", asy
   expect(queue.began).toEqual(["first", "next"]);
 });
 
-test("a task that has ended before its turn is skipped and does not use up its caller's turn", async () => {
+test("a task whose request ends before its turn is skipped and does not use up its caller's turn", async () => {
   const queue = openQueue();
   void queue.add("first", "a");
   const left = queue.add("left", "b", { isOver: () => true });
@@ -152,7 +152,7 @@ test("new callers cannot starve a waiting one", async () => {
   expect(queue.began.indexOf("a2")).toBe(11);
 });
 
-test("older use has less weight", async () => {
+test("recent use has more weight than older use", async () => {
   const queue = openQueue({ isByTime: true });
   void queue.add("a1", "a");
   await queue.work(1_000);
@@ -164,7 +164,7 @@ test("older use has less weight", async () => {
   expect(queue.began).toEqual(["a1", "b1", "a2", "b2"]);
 });
 
-test("callers that share a task share its time", async () => {
+test("callers that share a task split its time", async () => {
   const queue = openQueue({ isByTime: true });
   for (const caller of ["a", "b"]) void queue.add("both", caller, { key: "both" });
   void queue.add("c1", "c");

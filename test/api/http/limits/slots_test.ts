@@ -85,7 +85,7 @@ test("repeated releases free the amount once", () => {
   expect([typeof take(slots, "a"), take(slots, "a"), slots.used]).toEqual(["object", "holder 2", 2]);
 });
 
-test("an ended permit is free without a release", () => {
+test("a permit whose request is over frees its slot without a release", () => {
   const slots = new Slots({ max: 1, perHolder: 1, perGroup: 1 }, TEXTS);
   let isOver = false;
   slots.take({ holder: "a", group: null, isOver: () => isOver });
@@ -107,7 +107,7 @@ test("amounts are summed, and a first claim may exceed the holder's limit", () =
   expect(bytes.used).toBe(220);
 });
 
-test("a permit is contended if another holder waits for it, but not if its own holder waits", () => {
+test("a permit is contended if it made another holder's claim fail, but not its own holder's", () => {
   const slots = new Slots(LIMITS, TEXTS);
   const x = { group: "x" };
   const mine = slots.take({ holder: "a", ...x });

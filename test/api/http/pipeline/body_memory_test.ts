@@ -56,7 +56,7 @@ test("100 clients that do not read use little memory, and other clients are serv
   }
   // Without a limit, the growth would be 100 times the body.
   expect(process.memoryUsage.rss() - before).toBeLessThan((READERS * BODY_BYTES) / 3);
-  // One address may hold one large response at a time.
+  // An address may hold 8 MiB of unread responses, so only one of these 6 MiB.
   expect(statuses(server).filter((status) => status === 429)).toHaveLength(READERS - 1);
   expect((await get(server, "/small", other.key)).status).toBe(200);
   const large = await get(server, "/large", other.key);
@@ -144,7 +144,7 @@ test("large incomplete bodies use little memory, and other clients are served", 
   const { app } = server;
   const withheld = await Promise.all(Array.from({ length: 30 }, () => withhold(server, MIB - 100)));
   const refused = () => withheld.map(({ answer }) => answer()).filter((text) => text.includes(" 429 "));
-  // One address may hold eight large bodies at a time.
+  // An address may send 8 MiB of large bodies at a time, so eight of these.
   await waitFor(() => refused().length === 22);
   expect(refused()[0]).toContain("8 MiB of your large requests are under way");
   expect(refused()[0]).toMatch(/retry-after: \d/i);
@@ -160,7 +160,7 @@ test("large incomplete bodies use little memory, and other clients are served", 
   expect((await post(server, LARGE)).status).toBe(200);
 });
 
-test("strangers with many addresses leave most of the memory to users", async () => {
+test("anonymous callers with many addresses cannot use the memory that is left for users", async () => {
   await using server = await openListeningApp({ routes: [STORE] });
   const addresses = Array.from({ length: 40 }, (_, n) => `127.0.0.${2 + (n % 5)}`);
   const withheld = await Promise.all(addresses.map((address) => withhold(server, MIB - 100, address)));
@@ -172,7 +172,7 @@ test("strangers with many addresses leave most of the memory to users", async ()
   for (const { socket } of withheld) socket.destroy();
 });
 
-test("a body counts as large only when much of it has arrived", async () => {
+test("a body counts as large only once more than 64 KiB have arrived", async () => {
   await using server = await openListeningApp({ routes: [STORE] });
   const withheld = await Promise.all(Array.from({ length: 30 }, () => withhold(server, 60_000)));
   expect((await post(server, LARGE)).status).toBe(200);

@@ -4,7 +4,7 @@ import { openTestApp } from "../../../helpers/http/app.ts";
 import { formTokenIn, openPage, sendForm } from "../../../helpers/pages/forms.ts";
 import { hiddenFields, openPageScene, readPage } from "../../../helpers/pages/page_scene.ts";
 
-test("no name in a page's address directs its call to another path", async () => {
+test("no name in a page's URL can redirect the page's API call to another path", async () => {
   await using api = await openTestApp();
   const { user, org } = await api.make.person({ role: "publisher", tier: "pro" });
   const project = await api.make.project({ orgId: org.id, ownerId: user.id });

@@ -110,7 +110,7 @@ test("keys of two users are independent, and keys of one user's credentials are 
   expect(await post(app, DEFINITION, { key: secondKey.key, body: BODY })).toMatchObject({ isReplayed: true });
 });
 
-test("a stored response is only for members with the role that the request required", async () => {
+test("a stored response is replayed only to members with the role that the request required", async () => {
   await using app = await openTestApp();
   const { key, user } = await app.make.person();
   const org = await app.make.org();
@@ -133,7 +133,7 @@ test("a stored response is only for members with the role that the request requi
   });
 });
 
-test("a credential with other permissions does not get the response", async () => {
+test("a credential with other permissions is refused the stored response", async () => {
   await using app = await openTestApp();
   const { key, user, org } = await app.make.person();
   expect(await post(app, DEFINITION, { key, body: BODY })).toMatchObject({ status: 201 });
@@ -244,7 +244,7 @@ test("a refused password is not stored, and a retry with another password is car
   expect(await setEmail("seven quiet lamps at noon")).toEqual([202, null]);
 });
 
-test("rate limits and failures are not stored", async () => {
+test("429 and 500 responses are not stored", async () => {
   await using app = await openTestApp({ config: { exportJobsPerHour: 1 } });
   const { key, org } = await app.make.person();
   const path = "/api/v1/export/jobs";
@@ -309,7 +309,7 @@ test("an invalid key is rejected before anything is written", async () => {
   ).toMatchObject({ status: 201 });
 });
 
-test("up to 100 MB of a caller's large responses are stored, and later repeated requests learn what was written", async () => {
+test("a large response beyond 100 MB per caller is not stored, and a repeated request returns 409", async () => {
   await using app = await openTestApp();
   const { key, user } = await app.make.person();
   await app.db.sql`
@@ -328,7 +328,7 @@ test("up to 100 MB of a caller's large responses are stored, and later repeated 
   });
 });
 
-test("responses for 10,000 keys of a caller are stored, and later repeated requests learn what was written", async () => {
+test("responses for 10,000 keys of a caller are stored, and a repeated request beyond them returns 409", async () => {
   await using app = await openTestApp();
   const { key, user } = await app.make.person();
   await app.db.sql`
@@ -414,7 +414,7 @@ test("if an API is killed between its write and the response, a retry learns wha
   await using app = await openTestApp();
   const { key } = await app.make.person();
   await using apis = await startApis(app);
-  // The response is stored after the write, by the first statement that sets a status.
+  // Blocks the statement that stores the response. It runs after the write and is the first one to set a status.
   await app.db.owner`
     create function hang() returns trigger language plpgsql as $$ begin perform pg_sleep(60); return new; end $$`;
   await app.db.owner`

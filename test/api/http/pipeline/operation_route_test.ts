@@ -36,7 +36,7 @@ const createThing = operation(
     body.size === 0 ? reply(204, null) : reply(201, { data: [body.size, caller.userId] }),
 );
 
-/** Adds `as` to `made` each time a text is built. */
+/** Returns an operation that adds its parameter `as` to `made` each time it builds a text. */
 const listThings = (made: string[]) =>
   operation(
     {
@@ -104,7 +104,7 @@ test("access and body are checked before the handler is called", async () => {
   expect(await send({ size: 0 }, key)).toEqual([204, ""]);
 });
 
-test("a conditional operation returns 304 for its own tag or the text's tag, without building the body", async () => {
+test("a conditional operation returns 304 for its ETag, and builds no body if the handler supplies the ETag", async () => {
   const made: string[] = [];
   await using api = await openTestApp({ routes: [listThings(made)] });
   for (const as of ["text", "tagged", "csv"]) {
@@ -125,7 +125,7 @@ test("a conditional operation returns 304 for its own tag or the text's tag, wit
   expect(made).toEqual(["text", "text", "tagged"]);
 });
 
-test("HEAD returns GET without a body", async () => {
+test("HEAD returns the status and Content-Length of GET without a body", async () => {
   await using api = await openTestApp({ routes: OPERATIONS });
   const response = await api.request("/api/v1/things?as=tagged", { method: "HEAD" });
   expect([response.status, response.headers.get("content-length"), await response.text()]).toEqual([
@@ -135,7 +135,7 @@ test("HEAD returns GET without a body", async () => {
   ]);
 });
 
-test("the handler parses an unchecked query, and earlier checks report their errors first", async () => {
+test("a handler with an uncheckedQuery can return 404 before it checks the query", async () => {
   const find = operation(
     {
       ...BASE,

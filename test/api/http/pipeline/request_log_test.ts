@@ -52,7 +52,7 @@ describe("the log line of a request", () => {
   });
 });
 
-test("has level warning and no stack if a request is refused for lack of capacity", async () => {
+test("the log line of a request that is refused for lack of capacity has level warn and no stack", async () => {
   await using api = await openTestApp({ config: { exportStreamsMax: 1 } });
   const given = await makeExportProject(api);
   const held = await exportDataset(api, given, "issues");
@@ -67,7 +67,7 @@ test("has level warning and no stack if a request is refused for lack of capacit
   expect(turnedAway).not.toHaveProperty("err");
 });
 
-test("has level debug for polls of health and metrics unless they fail", async () => {
+test("the log lines of probes and scrapes have level debug unless they fail", async () => {
   await using api = await openTestApp({ config: { rateLimitAnonymousPerMinute: 1 } });
   for (const path of ["/health/live", "/health/ready", "/metrics", "/metrics"]) await api.request(path);
   expect(api.logLines.map(({ route, level, status }) => [route, level, status])).toEqual([
@@ -78,7 +78,7 @@ test("has level debug for polls of health and metrics unless they fail", async (
   ]);
 });
 
-test("has the address as LOG_ADDRESSES says, while the audit log keeps the full address", async () => {
+test("log lines have the address as LOG_ADDRESSES says, while the audit log keeps the full address", async () => {
   for (const [logAddresses, address, logged] of [
     ["full", "198.51.100.7", "198.51.100.7"],
     ["network", "198.51.100.7", "198.51.100.0/24"],

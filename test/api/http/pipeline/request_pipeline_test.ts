@@ -150,7 +150,7 @@ describe("headers", () => {
     }
   });
 
-  test("probes and files that pages load are not limited", async () => {
+  test("probes and files that pages load are not rate limited", async () => {
     await using api = await openTestApp({ config: { rateLimitAnonymousPerMinute: 1 } });
     const files = ["/swagger/assets/start.js", "/dashboard/assets/style.css"];
     for (const path of ["/health/live", "/health/ready", ...files]) {

@@ -92,7 +92,7 @@ test("the session cookie cannot write from another site's page, on any route", a
   }
 });
 
-/** Returns the log lines of these requests, one for each request. */
+/** Returns each caller with the statuses and error codes in the log lines of its request. */
 function loggedOf(responses: readonly Asked[]) {
   const lines = Map.groupBy(scene.api.logLines, ({ requestId }) => requestId);
   return responses.map(({ caller, requestId }) => {

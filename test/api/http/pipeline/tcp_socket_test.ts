@@ -37,7 +37,7 @@ test.each(["127.0.0.1", "::1"])("TcpSocket counts what the client of %s has rece
   await waitFor(() => socket.acknowledgedBytes() === before + 100_000);
 });
 
-test("TcpSocket resets the connection of a client that does not read when it is closed", async () => {
+test("resetOnClose() makes closing a connection reset it if the client has not read everything", async () => {
   using connection = await openConnection("127.0.0.1");
   const { ours, client, socket } = connection;
   client.pause();
@@ -50,7 +50,7 @@ test("TcpSocket resets the connection of a client that does not read when it is 
   expect((await failed.promise).code).toBe("ECONNRESET");
 });
 
-test("TcpSocket has no data about connections of other processes", () => {
+test("TcpSocket reports no bytes for a connection that this process does not have", () => {
   const socket = new TcpSocket({ peer: 1, local: 2 });
   socket.resetOnClose();
   expect(socket.acknowledgedBytes()).toBeNull();

@@ -35,7 +35,7 @@ function asOwner(columns: object): AccessScene {
   return { ...scene, callers: { ...scene.callers, owner } };
 }
 
-/** Requires a second factor in the organization once the row's resource exists. */
+/** Returns the row, but its organization requires a second factor once the row's resource exists. */
 function closing(row: Row): Row {
   return {
     ...row,
@@ -91,7 +91,7 @@ async function namesIn(api: TestApp, key: string): Promise<string[]> {
   return data.definitions.map(({ name }) => name).toSorted();
 }
 
-test("lists and lookups without an organization omit its private data", async () => {
+test("lists and lookups omit private data of an organization that requires a second factor", async () => {
   await using place = await openPlace();
   const { api, person, unproven, proven } = place;
   expect(await namesIn(api, unproven)).toEqual(["open"]);
@@ -110,7 +110,7 @@ test("lists and lookups without an organization omit its private data", async ()
   expect([await events(unproven), await events(proven)]).toEqual([1, 2]);
 });
 
-test("its members see in their settings only that it requires a second factor", async () => {
+test("a member without a second factor sees only that the organization requires one", async () => {
   await using place = await openPlace();
   const { api, person, unproven, proven } = place;
   const read = async (path: string, key: string) => (await api.request(`/api/v1${path}`, { key })).json();
@@ -146,7 +146,7 @@ test("a stored response is not replayed to a session without a factor", async ()
   expect((await post(unproven)).status).toBe(422);
 });
 
-test("a stored response is not replayed to its session once the organization requires a factor", async () => {
+test("a stored response is not replayed to the session that got it while the organization requires a factor", async () => {
   await using place = await openPlace();
   const { api, person, unproven } = place;
   const { org } = person;

@@ -79,7 +79,7 @@ describe("a response", () => {
     ]);
   });
 
-  test("has a separate strong tag in each encoding, and returns 304 for that tag only", async () => {
+  test("has a separate strong ETag in each encoding, and returns 304 for that ETag only", async () => {
     await using app = await openTestApp({ routes: textRoutes() });
     const accepted = ["identity", "gzip", "zstd"];
     const tags: string[] = [];

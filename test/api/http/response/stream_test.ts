@@ -8,7 +8,7 @@ import {
   type StreamWatch,
 } from "../../../../api/http/response/stream.ts";
 
-/** Returns endless chunks, and whether their generator was closed. */
+/** Returns endless chunks, and a state that tells whether their generator was closed. */
 function openChunks() {
   const state = { isReturned: false };
   async function* generate(): AsyncGenerator<Uint8Array, void, void> {
@@ -21,7 +21,7 @@ function openChunks() {
   return { chunks: generate(), state };
 }
 
-/** Returns rules that never end a stream during a test, except for the given rules. */
+/** Returns a watch that does not end a stream during a test, unless `rules` or `more` do. */
 function watchOf(rules: Partial<StreamRules> = {}, more: Partial<StreamWatch> = {}): StreamWatch {
   return {
     rules: {
@@ -50,7 +50,7 @@ function optionsOf(given: Partial<ResponseStreamOptions> = {}): ResponseStreamOp
   };
 }
 
-/** Opens a stream whose reader takes a single chunk. Returns the reader and the outcome. */
+/** Opens an endless stream that is read only when the test calls the returned reader. */
 function openStalled(watch: StreamWatch) {
   const { chunks, state } = openChunks();
   const abort = new AbortController();

@@ -41,10 +41,10 @@ async function during<Result>(sql: Pool, statement: string, task: () => Promise<
   return result;
 }
 
-test("a request repeated while the first one's write waits returns that it is in progress, without waiting", async () => {
+test("a request repeated while the first one's write waits for a lock returns 409 immediately", async () => {
   await using app = await openTestApp();
   const record = await openRecorder(app);
-  // The object keeps the promise from being awaited while the table is locked.
+  // Returns the promise in an object, because a bare promise would be awaited while the table is locked.
   const { first } = await during(app.db.owner, "lock table definition_executions in share mode", async () => {
     const first = record();
     await waitFor(async () => (await listWaiting(app.db.admin, "definition_executions")).length > 0);
@@ -56,7 +56,7 @@ test("a request repeated while the first one's write waits returns that it is in
   expect(await app.db.sql`select from definition_executions`).toHaveLength(1);
 });
 
-/** Changes the row of the key as if its request had crashed before it wrote anything. */
+/** Restores the state after a crash: the key is claimed by a request that has written nothing. */
 async function abandonKey({ db }: TestApp): Promise<void> {
   await db.sql`delete from definition_executions`;
   await db.sql`
@@ -65,7 +65,7 @@ async function abandonKey({ db }: TestApp): Promise<void> {
       status = null, headers = null, body = null`;
 }
 
-test("an expired key is not taken from a write that is still running", async () => {
+test("a key whose lock has expired is not taken over while its write is still running", async () => {
   await using app = await openTestApp();
   const record = await openRecorder(app);
   await record();
@@ -77,7 +77,7 @@ test("an expired key is not taken from a write that is still running", async () 
   expect(await app.db.sql`select from definition_executions`).toHaveLength(0);
 });
 
-test("of many requests that could take over a key, one is carried out", async () => {
+test("of many requests that could take over an abandoned key, one is carried out", async () => {
   await using app = await openTestApp();
   const record = await openRecorder(app);
   await record();
@@ -89,7 +89,7 @@ test("of many requests that could take over a key, one is carried out", async ()
   expect(await app.db.sql`select from definition_executions`).toHaveLength(1);
 });
 
-test("a key that is being deleted is in progress, and free after the deletion", async () => {
+test("a request whose key is being deleted returns 409, and is carried out after the deletion", async () => {
   await using app = await openTestApp();
   const record = await openRecorder(app);
   await record();

@@ -113,7 +113,7 @@ test("a form whose session ends before its body arrives leads to the sign-in pag
   expect(await app.db.sql`select from api_keys`).toHaveLength(0);
 });
 
-test("a valid credential can write after any delay, and the request counts once", async () => {
+test("a valid credential can write although its body arrives late, and the request counts once", async () => {
   await using server = await openListeningApp({ config: { rateLimitUserPerMinute: 100 } });
   const { app } = server;
   const user = await makeAccount(app);

@@ -44,7 +44,7 @@ function repeat(times: number, burst: Bursts[number]): Bursts {
   return Array.from({ length: times }, () => burst);
 }
 
-test("a reader that takes nothing is slow after one window", () => {
+test("a reader that reads nothing is slow after one window", () => {
   const pace = new ReaderPace(RULE);
   const now = read(pace, { chunks: 100, takesMs: 10 });
   pace.offered(64 * KIB, now);
@@ -84,11 +84,11 @@ test("a slow reader is no longer slow once it reads enough", () => {
   expect(pace.isSlow(now)).toBe(false);
 });
 
-// Measured on Linux sockets of one machine, with the service's own rules.
+// The bursts were measured on sockets of one Linux machine. `slowAfter()` applies the rules of production.
 test.each<[reader: string, bursts: Bursts]>([
   ["a socket of 20 KiB/s", [[0, 4_608], ...repeat(50, [69, 1_380])]],
   ["64 MiB at once, then 24 KiB/s", [[0, 64_626], [85, 3_419], ...repeat(50, [93, 2_232])]],
-])("a reader above the limit is not slow, although its sockets take bursts: %s", (_, bursts) => {
+])("a reader above the limit is not slow, although its socket reads in bursts: %s", (_, bursts) => {
   expect(slowAfter(bursts)).toBeNull();
 });
 
