@@ -71,13 +71,13 @@ describe("a request over a socket", () => {
     }
   });
 
-  test("is counted by the address of its connection, whatever it sends", async () => {
+  test("is logged with the address of its connection, whatever X-Forwarded-For says", async () => {
     await using open = await openListening();
     await fetch(`${open.url}/api/v1/echo/a`, { headers: { "x-forwarded-for": "203.0.113.9" } });
     expect(open.api.logLines).toMatchObject([{ address: "127.0.0.1" }]);
   });
 
-  test("is counted by the last hop in X-Forwarded-For behind a trusted proxy", async () => {
+  test("is logged with the last hop in X-Forwarded-For behind a trusted proxy", async () => {
     await using open = await openListening({}, { trustProxy: 1 });
     for (const [given, address] of [
       ["203.0.113.9, 198.51.100.7", "198.51.100.7"],
@@ -103,7 +103,7 @@ describe("a request over a socket", () => {
     expect(streams.cancelled).toBe(1);
   });
 
-  test("with too large a body gets our own response", async () => {
+  test("with too large a body gets our own 413 response", async () => {
     await using open = await openListening();
     const { key } = await open.api.make.person();
     const response = await fetch(`${open.url}/api/v1/things`, {
@@ -159,7 +159,7 @@ test("an HTTP/1.0 request needs no Host header, because load balancers' health c
   expect(await send("GET /api/v1/nowhere HTTP/1.0\r\nAccept: text/html")).toContain('"code":"NOT_FOUND"');
 });
 
-test("the connection of an export, which has no timeout, is closed after it, and others are kept", async () => {
+test("an export's connection has no timeout and is closed after the response, and other connections are kept", async () => {
   await using live = await openListeningApp();
   const { key, org, user } = await live.app.make.person();
   const { id } = await live.app.make.project({ orgId: org.id, ownerId: user.id });

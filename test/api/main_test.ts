@@ -12,7 +12,7 @@ import { spawnApi, startApi } from "../helpers/process/api_process.ts";
 import { untilLogged } from "../helpers/process/service_process.ts";
 import { waitFor } from "../helpers/wait_for.ts";
 
-/** The database of the tests that do not change roles or tables. */
+/** The database that tests share unless they change its roles or tables. */
 let shared: TestDatabase;
 let make: Factory;
 beforeAll(async () => {

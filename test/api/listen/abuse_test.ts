@@ -24,7 +24,7 @@ async function openSlow(
 
 describe("a client that is slow", () => {
   // Both slow tests wait for a timeout, so they run concurrently.
-  test.concurrent("with its headers or its body is disconnected, without an error of ours", async () => {
+  test.concurrent("with its headers or its body is disconnected, and nothing is logged as an error", async () => {
     await using open = await openSlow({ idleTimeoutSeconds: 4 });
     const { key } = await open.api.make.person();
     const post = (path: string) =>
@@ -47,8 +47,8 @@ describe("a client that is slow", () => {
     ]);
   });
 
-  test.concurrent("is disconnected after a page that checked an export but sent none", async () => {
-    // Sockets are checked every four seconds, so a limit of four would leave a busy machine no time to respond.
+  test.concurrent("is disconnected when idle after a page that checked an export but sent none", async () => {
+    // Bun checks sockets every four seconds, so a timeout of four would leave a busy machine no time to respond.
     await using open = await openSlow({ idleTimeoutSeconds: 8 }, {});
     const { user, org } = await open.api.make.person();
     const project = await open.api.make.project({ orgId: org.id, ownerId: user.id });
@@ -94,7 +94,7 @@ test.concurrent("a body that does not arrive returns 408 as JSON before the conn
 });
 
 describe("an oversized request", () => {
-  test("is refused by its URL or headers before it is read, and the service still works", async () => {
+  test("with a long URL or long headers returns 431, and a shorter URL reaches its route", async () => {
     await using open = await openListeningApp();
     const close = "Connection: close\r\n\r\n";
     const long = "a".repeat(20_000);
@@ -158,7 +158,7 @@ describe("a malformed request", () => {
 });
 
 describe("security headers", () => {
-  test("are on every response, and a policy is on every page", async () => {
+  test("include nosniff on every response and a strict Content-Security-Policy on every page", async () => {
     await using api = await openTestApp({ config: { rateLimitAnonymousPerMinute: 10_000 } });
     for (const { pattern, method } of api.app.routes) {
       const address = pattern.replaceAll(/:\w+|\*/g, "x");

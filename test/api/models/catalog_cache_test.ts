@@ -29,7 +29,7 @@ async function readPage(url: string, offset = 0): Promise<Page> {
   return { etag: response.headers.get("etag"), names: [...new Set(data.models.map(({ name }) => name))] };
 }
 
-test("every process soon serves a new catalog and an operator's SQL, and never mixes two catalogs", async () => {
+test("every process soon serves a new catalog and never mixes two, and changes made with SQL show", async () => {
   await using db = await openTestDatabase();
   await syncFrom(db.sql, versionOf(1));
   const env = { DATABASE_URL: db.url, RATE_LIMIT_ANONYMOUS_PER_MINUTE: "1000000" };
@@ -63,7 +63,7 @@ test("every process soon serves a new catalog and an operator's SQL, and never m
   await expectSqlShows(db, first.url);
 });
 
-/** Expects that responses show an operator's SQL on any catalog table. */
+/** Expects that responses show the models and aliases that an operator changes with SQL. */
 async function expectSqlShows({ sql }: TestDatabase, url: string): Promise<void> {
   const nameOf = async (path: string) => {
     const response = await fetch(`${url}/api/v1/models/${path}`);
@@ -84,7 +84,7 @@ async function expectSqlShows({ sql }: TestDatabase, url: string): Promise<void>
   await waitFor(async () => (await nameOf("acme/m001")) === "name 19");
 }
 
-test("a process serves its cached catalog while the database is down", async () => {
+test("a process serves its cached catalog while the catalog cannot be read", async () => {
   await using app = await openTestApp();
   await syncFrom(app.db.sql, versionOf(1));
   expect((await app.request("/api/v1/models")).status).toBe(200);

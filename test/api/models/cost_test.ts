@@ -152,7 +152,7 @@ test("a kind of token that is used but has no price is an error of its item", as
   expect(data.total).toBe("0.011250125");
 });
 
-test("the bundled catalog prices ids as providers return them and tiers without a reasoning price", async () => {
+test("with the bundled catalog, dated ids resolve, and a tier without a reasoning price uses its output price", async () => {
   await using app = await openTestApp();
   await loadBundledCatalog(app.db.sql);
   const { data } = await post(app, [
@@ -186,7 +186,7 @@ test("1,000 unknown names get suggestions", async () => {
   ).toBe(true);
 });
 
-test("an alias that is unknown at that time differs from a model with unknown prices", async () => {
+test("the error for an alias that is unknown at asOf suggests a later asOf or the model", async () => {
   await using app = await openWithModels();
   const { data } = await post(app, [{ alias: "gpt", ...USAGE, asOf: "2020-03-01T00:00:00Z" }]);
   expect(data.items[0].error.message).toMatch(

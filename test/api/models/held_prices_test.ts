@@ -82,7 +82,7 @@ for (const [shared, rejected, next] of [
   });
 }
 
-test("a model whose row cannot be read has staleSince and is counted", async () => {
+test("a model whose entry in the document is invalid has staleSince and is counted", async () => {
   await using app = await openTestApp();
   await sync(app, { acme: { a: {}, b: {} } });
   await sync(app, { acme: { a: { cost: "free" }, b: {} } });

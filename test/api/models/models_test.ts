@@ -107,7 +107,7 @@ describe("GET /models/{provider}/{modelId}", () => {
     expect(await get(app, "/acme/a")).not.toHaveProperty("goneAt");
   });
 
-  test("finds no other model or provider, and no partial path", async () => {
+  test("returns 404 for an unknown model or provider and for a partial path", async () => {
     await using app = await openModels({ acme: { a: {} } });
     await expectUnknown(app, "/acme/z", "model");
     await expectUnknown(app, "/nobody/a", "model");
@@ -149,7 +149,7 @@ describe("GET /models/resolve/{alias}", () => {
     expect(await get(app, "/resolve/gpt-5")).toMatchObject({ data: { target: "openai/gpt-5" } });
   });
 
-  test("finds no other alias", async () => {
+  test("returns 404 for any other alias", async () => {
     await using app = await openModels({ openai: { "gpt-5": {} } });
     await expectUnknown(app, "/resolve/claude", "alias");
     await expectUnknown(app, "/resolve/GPT-5", "alias");

@@ -138,7 +138,7 @@ test("an alias resolves to its model at that time", async () => {
   });
 });
 
-test("an operator's alias resolves while it exists, and a deleted alias resolves for its time", async () => {
+test("an operator's alias resolves only for times at which it existed, even after it is deleted", async () => {
   await using app = await openTestApp();
   const { sql } = app.db;
   await syncAt(app, FIRST, { "gpt-5": {}, "gpt-4": {} });

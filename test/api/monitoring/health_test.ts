@@ -9,7 +9,7 @@ import { openTestRunner } from "../../helpers/process/job_runner.ts";
 import { waitFor } from "../../helpers/wait_for.ts";
 
 describe("GET /health/live", () => {
-  test("responds in any state of the database", async () => {
+  test("responds even if the database cannot be reached", async () => {
     await using api = await openTestApp();
     await api.deps.sql.end();
     const response = await api.request("/health/live");
@@ -50,7 +50,7 @@ describe("GET /health/ready", () => {
     await waitFor(async () => (await probe()) === 503);
   });
 
-  test("returns 503 without details if the database is down", async () => {
+  test("returns 503 and names the database if it is down", async () => {
     await using api = await openTestApp();
     await api.deps.sql.end();
     const response = await api.request("/health/ready");
@@ -135,7 +135,7 @@ describe("the artifact store", () => {
     );
   });
 
-  test("has no owner before the first job runner, which is not a problem", async () => {
+  test("is ready and counts as owned before the first job runner", async () => {
     await using api = await openTestApp();
     expect(await (await api.request("/health/ready")).json()).toEqual({ data: { status: "ready" } });
     expect(await (await api.request("/metrics")).text()).toMatch(/^artifact_store_owned 1$/m);

@@ -37,7 +37,7 @@ const getRows = operation(
   async () => reply(200, null),
 );
 
-test("an operation is documented at each path of its forms, with their differences", () => {
+test("each form of an operation is documented at its own path, with its own id, parameters and responses", () => {
   const paths = describeOperations([getRows]);
   expect(Object.keys(paths)).toEqual(["/api/v1/rows/issues", "/api/v1/rows/issues.csv"]);
   const [lines, csv] = Object.values(paths).map(({ get }) => get);

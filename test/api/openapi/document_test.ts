@@ -198,7 +198,7 @@ describe("for generated clients, the document", () => {
     expect(content?.["application/json"]?.schema).toEqual({ $ref: "#/components/schemas/DeliveredEvent" });
   });
 
-  test("gives every successful response one media type, so it has one type", () => {
+  test("gives every response at most one media type, so that generators give it one type", () => {
     for (const { name, operation } of listOperations(document)) {
       for (const [status, { content = {} }] of Object.entries(operation.responses ?? {})) {
         const types = Object.keys(content).length;
@@ -230,7 +230,7 @@ describe("for generated clients, the document", () => {
     });
   });
 
-  test("contains shared parts only once", () => {
+  test("is smaller than 495,000 characters, because shared parts are components", () => {
     expect(JSON.stringify(document).length).toBeLessThan(495_000);
   });
 
@@ -324,7 +324,7 @@ describe("the document's schemas", () => {
     );
   });
 
-  test("names every body", async () => {
+  test("names every request body", async () => {
     for (const { name, operation } of listOperations(document)) {
       for (const { schema } of Object.values(operation.requestBody?.content ?? {})) {
         expect([name, schema]).toEqual([name, { $ref: expect.any(String) }]);
@@ -361,7 +361,7 @@ function examplesOf({ example, examples = {} }: OpenApiMedia): unknown[] {
   return [...(example === undefined ? [] : [example]), ...Object.values(examples).map(({ value }) => value)];
 }
 
-/** Returns the paths of lists in a schema whose objects are not a component. */
+/** Returns the paths of the lists in a schema whose items are inline objects instead of references to a component. */
 function unnamedItems(schema: unknown, place: readonly string[]): string[] {
   if (typeof schema !== "object" || schema === null) return [];
   const { items, properties = {} } = schema as { items?: { type?: unknown }; properties?: object };

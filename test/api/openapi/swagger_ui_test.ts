@@ -96,7 +96,7 @@ test("every page and file of /swagger has a strong ETag and returns 304 for it",
 });
 
 describe("GET /swagger/json", () => {
-  test("is built and compressed once, and ignores the query", async () => {
+  test("is serialized at most once for several requests, and refuses a query", async () => {
     await using api = await openTestApp();
     const stringify = spyOn(JSON, "stringify");
     const headers = { "accept-encoding": "gzip" };
@@ -125,7 +125,7 @@ describe("GET /swagger/json", () => {
     });
   });
 
-  test("shows paths, parameters, bodies, responses, errors and access", async () => {
+  test("describes paths, parameters, bodies, responses, errors and access", async () => {
     const described = [readThing, makeThing];
     const routes = [
       ...described,

@@ -92,7 +92,7 @@ test("a bare name with a version resolves to a definition that has the version",
   expect((await errorOf(mixed)).slice(0, 2)).toEqual([404, "NOT_FOUND"]);
 });
 
-test("an id can read archived versions, but only of its type and only visible ones", async () => {
+test("an id addresses even an archived version, but only under its type and for callers who may see it", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   const stranger = await api.make.person();

@@ -13,7 +13,7 @@ async function refusal(response: Response): Promise<[number, string, Record<stri
 
 const PATHS = ["issues", "bundle", "estimate"] as const;
 
-test("an export without a credential returns 401 and explains how to send one", async () => {
+test("an export without a credential returns 401 with WWW-Authenticate", async () => {
   await using app = await openTestApp();
   const { project } = await makeExportProject(app);
   for (const path of PATHS) {

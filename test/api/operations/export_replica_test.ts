@@ -134,7 +134,7 @@ test("datasets, bundles and estimates are read from the replica, including rows 
   expect(await count()).toEqual({ primary: 0, replica: 23 });
 });
 
-test("the replica is configured by a variable, and metrics report its use", async () => {
+test("DATABASE_REPLICA_URL configures the replica, and metrics report its use", async () => {
   await using app = await openReplicatedApp();
   const { databaseUrl, databaseReplicaUrl, dataDir } = app.deps.config;
   const { person, project, ids } = await makeExportProject(app);
@@ -150,7 +150,7 @@ test("the replica is configured by a variable, and metrics report its use", asyn
   expect(metrics).toContain("database_replica_used 1");
 });
 
-test("the metric of a process without exports follows the replica", async () => {
+test("database_replica_used shows a lost and regained replica even in a process without exports", async () => {
   await using app = await openReplicatedApp();
   const readUsed = async () => (await metricOf(app, "database_replica_used")).values[0]?.value;
   await waitFor(async () => (await readUsed()) === 1);
@@ -205,7 +205,7 @@ test("a replica that stays behind is not read from until it has caught up, with 
   expect(events).toEqual(["replica.behind", "replica.back"]);
 });
 
-test("a replica of another system is not used", async () => {
+test("a database that is not a replica of the primary is not used", async () => {
   await using other = await openTestDatabase();
   await using app = await openTestApp({ config: { databaseReplicaUrl: other.url } });
   const exported = await makeExportProject(app);
@@ -262,7 +262,7 @@ test("a client that disconnects ends its query on the replica", async () => {
   expect(app.deps.replica?.isUsed()).toBe(true);
 });
 
-test("an export that the replica cancels before the first byte is read from the primary", async () => {
+test("an export whose replica session is terminated before the first byte is read from the primary", async () => {
   await using app = await openReplicatedApp();
   const count = snapshotCounter(app);
   const exported = await makeExportProject(app);

@@ -1,4 +1,4 @@
-/** The bars, their axis, and the table with the same numbers. */
+/** The bars, their axis, and the table with the same values. */
 import { expect, test } from "bun:test";
 import { renderBarPlot } from "../../../api/pages/bar_plot.ts";
 
@@ -18,7 +18,7 @@ function axis(text: string): string[] {
   return [...values.matchAll(/<span>([^<]*)<\/span>/g)].map(([, value]) => value ?? "");
 }
 
-test("bars are in proportion to their values, below a round maximum", () => {
+test("bar heights are proportional to the values, and the axis ends at a round maximum", () => {
   const text = plot([0, 5, 20, 40]);
   expect(axis(text)).toEqual(["50", "25", "0"]);
   expect(heights(text)).toEqual([0, 20, 80, 160]);

@@ -38,7 +38,7 @@ test("the start page counts a private definition only for members of its organiz
   expect(await (await openPage(api, "/")).text()).toContain("0 definitions.");
 });
 
-test("programs get the links, or 404 for an unknown path", async () => {
+test("at /, programs that accept JSON get the links, and programs that accept any type get 404", async () => {
   await using api = await openTestApp();
   const links = await api.request("/", { headers: { accept: "application/json" } });
   expect([links.status, await links.json()]).toMatchObject([

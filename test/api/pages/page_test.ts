@@ -69,7 +69,7 @@ async function showResponse(page: Page) {
   return content(String(data));
 }
 
-/** Returns the operation of this path, for pages to call. */
+/** Returns the operation that writes a note at this path of the API, for pages to call. */
 function writeNote(path: string) {
   return write(`/api/v1${path}`, () => {});
 }
@@ -167,7 +167,7 @@ describe("a page", () => {
     expect(stale.headers.getSetCookie()).toEqual(["ulr_session=; HttpOnly; SameSite=Lax; Path=/; Max-Age=0"]);
   });
 
-  test("accepts only browser sessions, and ignores API keys", async () => {
+  test("accepts only the session cookie, and ignores an Authorization header", async () => {
     await using probe = await openProbe();
     const response = await probe.app.request("/show?path=/private", { key: probe.token, headers: BROWSER });
     expect(response.status).toBe(404);
@@ -219,7 +219,7 @@ describe("a request for a page", () => {
     expect(text).not.toContain("no database");
   });
 
-  test("writes nothing on a read", async () => {
+  test("returns 500 and writes nothing if the page of a GET calls a write", async () => {
     await using probe = await openProbe();
     expect((await openPage(probe.app, "/writes", probe.token)).status).toBe(500);
     expect(probe.written).toEqual([]);

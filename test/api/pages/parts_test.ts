@@ -36,7 +36,7 @@ test.each([
     { offset: 150, shown: 0, total: 101 },
     { range: "101 in all", links: ["prev /list?offset=100"] },
   ],
-])("the pager of %p", (list, expected) => {
+])("the pager of %p shows its range and its links", (list, expected) => {
   expect(read(list)).toEqual(expected);
 });
 
@@ -53,7 +53,7 @@ test.each(["abc", "-1", "1.5", "1e30", "99999999999"])(
   },
 );
 
-test("a page with an offset past the end of its list shows the start", async () => {
+test("a page with an invalid offset returns 200", async () => {
   await using api = await openTestApp();
   const { user, org } = await api.make.person();
   const { token } = await api.make.session({ userId: user.id });

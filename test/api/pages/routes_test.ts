@@ -115,10 +115,10 @@ describe("a file that pages load", () => {
     }
   });
 
-  test("returns for HEAD the response of GET without the body, also over a socket", async () => {
+  test("returns the Content-Length of GET for HEAD over a socket", async () => {
     await using server = await openListeningApp();
     for (const path of ["/dashboard/assets/exports.js"]) {
-      // fetch() would request a compressed body.
+      // Without this header, fetch() would request a compressed body.
       const sent = { "accept-encoding": "identity" };
       const body = await (await fetch(server.origin + path, { headers: sent })).arrayBuffer();
       const { status, headers } = await fetch(server.origin + path, { method: "HEAD", headers: sent });

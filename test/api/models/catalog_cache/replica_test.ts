@@ -140,7 +140,7 @@ const CHANGES: readonly {
   },
 ];
 
-test("uncached data is never read from an outdated state", async () => {
+test("data outside of the catalog cache is never read from an outdated replica", async () => {
   await using server = await openReplicatedServer();
   for (const { of, path, table, before, change, shows } of CHANGES) {
     await using app = await openTestApp({ servers: server });

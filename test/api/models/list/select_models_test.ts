@@ -8,7 +8,7 @@ import {
   syncFrom,
 } from "../../../helpers/models/catalog.ts";
 
-test("facets count the models of each value as a list with that value does", async () => {
+test("the count of a facet's value equals the total of the list that is filtered by it", async () => {
   await using app = await openTestApp();
   const models: DocumentModels = {
     acme: {

@@ -44,7 +44,7 @@ function summarize({ models }: Recent): string[] {
   );
 }
 
-test("returns each model's newest changes in the requested order and omits unknown models", async () => {
+test("GET /models/history returns each model's newest changes in the requested order and omits unknown models", async () => {
   await using app = await openPriced();
   const model = ["zeta/a?b&c", "acme/steady", "acme/none", "nothing", "acme/x/Y"];
   expect(summarize(await readRecent(app, { model }))).toEqual([
@@ -59,7 +59,7 @@ test("returns each model's newest changes in the requested order and omits unkno
   ]);
 });
 
-test("each model has the time since when its prices are known", async () => {
+test("each model has its pricesKnownSince, even without changes", async () => {
   await using app = await openPriced();
   await app.db.sql`update models set prices_known_since = '2026-06-01Z' where model_id = 'steady'`;
   await app.deps.catalog.refresh();

@@ -153,7 +153,7 @@ async function expectStatus(sent: Promise<Response>, operationId: string, status
   return response;
 }
 
-test("every prefilled request works", async () => {
+test("every prefilled request returns its expected status", async () => {
   await using demo = await openDemo();
   const tried = new Set<string>();
   const reads = [...demo.operations].filter(([, { method }]) => method === "GET").map(([id]) => id);
@@ -171,7 +171,7 @@ test("every prefilled request works", async () => {
   expect(untried.toSorted()).toEqual(["logout", "recordExecution"]);
 });
 
-test("every prefilled request works after its id is replaced with one of the caller's", async () => {
+test("prefilled requests for jobs, keys, webhooks and sessions succeed with ids of the caller's resources", async () => {
   await using demo = await openDemo();
   await using runner = await openTestRunner(demo.api);
   const queued = await send(demo, "queueExportJob");

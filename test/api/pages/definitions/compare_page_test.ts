@@ -1,4 +1,4 @@
-/** The versions that can be compared, with a single version and with very many. */
+/** The page that compares versions, for definitions with one version and with more than a hundred. */
 import { expect, test } from "bun:test";
 import { makeDefinition } from "../../../helpers/definitions/definitions.ts";
 import { openTestApp } from "../../../helpers/http/app.ts";
@@ -30,7 +30,7 @@ test("any two of more than a hundred versions can be compared, including an old 
   expect(await chosen("/compare?from=1.0.0&to=1.0.1")).toEqual(["1.0.0", "1.0.1"]);
 });
 
-test("a single version cannot be compared with itself", async () => {
+test("the page of a definition with one version says so and has no form", async () => {
   const { api, read } = await openOften(1);
   await using _ = api;
   const page = await read("/compare");

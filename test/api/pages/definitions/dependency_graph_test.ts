@@ -51,7 +51,7 @@ test("beyond the limit, the nearest boxes are drawn, and omitted ones are counte
   ]);
 });
 
-test("no two boxes overlap in a random tree", () => {
+test("no two boxes overlap in a large, irregular tree", () => {
   const grow = (name: string, depth: number): ReturnType<typeof treeOf> =>
     treeOf(
       name,

@@ -51,7 +51,7 @@ test("a definition is shown with its text, its installation and links to all its
   for (const tab of TABS) expect((await openPage(api, `${pathOf("shown")}${tab}`)).status).toBe(200);
 });
 
-test("a page can be cached while it is public, but not for signed-in users", async () => {
+test("a page of a public definition can be cached for anonymous visitors, but not for signed-in users", async () => {
   await publishAgent(api, publisher, { name: "cached", visibility: "public" });
   for (const tab of TABS) {
     const path = `${pathOf("cached")}${tab}`;
@@ -81,13 +81,13 @@ test("a member without a second factor can read public definitions of an organiz
   expect(own.status).toBe(404);
 });
 
-test("links of the page do not multiply a repeated organization", async () => {
+test("the links of a page do not repeat an org parameter that is given 1,500 times", async () => {
   const orgs = Array.from({ length: 1500 }, (_, index) => `org=a${index}`).join("&");
   const response = await openPage(api, `/definitions?${orgs}`);
   expect((await response.text()).length).toBeLessThan(60_000);
 });
 
-test("a private definition is an unknown page for other users, on every tab", async () => {
+test("a private definition looks like a missing page to other users, on every tab", async () => {
   await publishAgent(api, publisher, { name: "secluded", visibility: "private" });
   const stranger = await makePublisher();
   for (const token of [undefined, stranger.token]) {
@@ -252,7 +252,7 @@ test("a definition names the publisher of its version and the time", async () =>
   expect(await textOf(`${pathOf("authored")}@1.1.0`, publisher.token)).toContain("1.1.0 created <time");
 });
 
-test("forks link to each other", async () => {
+test("a fork and its source link to each other, and hidden forks are only counted", async () => {
   const { id } = await publishAgent(api, publisher, { name: "source", visibility: "public" });
   const stranger = await makePublisher();
   const { definition } = await makeFork(api, stranger, `/agent/@${publisher.org.slug}/source`, {
@@ -272,7 +272,7 @@ test("forks link to each other", async () => {
   expect(anonymous).not.toContain(definition.id);
 });
 
-test("usage is counted by time, source and version", async () => {
+test("the usage page shows the number of executions in any window, by source", async () => {
   await publishAgent(api, publisher, { name: "used", visibility: "public" });
   const unused = await textOf(`${pathOf("used")}/usage?window=7d`);
   expect(unused.match(/No executions in the last 7 days\./g)).toHaveLength(1);
@@ -333,7 +333,7 @@ test("a search by members finds the published version with its draft", async () 
   expect(anonymous).not.toContain("Search drafts");
 });
 
-test("the list has pages", async () => {
+test("the list is divided into pages", async () => {
   const stranger = await makePublisher();
   for (const name of ["page-a", "page-b", "page-c"])
     await publishAgent(api, stranger, { name, visibility: "public" });

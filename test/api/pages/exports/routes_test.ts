@@ -52,7 +52,7 @@ describe("/dashboard/exports", () => {
     expect(canceled).not.toContain("changes since");
     const refused = await sendForm(api, path, { force: "false" }, { token });
     expect(refused.headers.get("location")).toContain("&as=refused");
-    // After signing in again, a user returns to the address of the form whose session had ended.
+    // A user who signs in after a form was refused for an ended session returns to the form's address with GET.
     const back = await openPage(api, path, token);
     expect([back.status, back.headers.get("location")]).toEqual([303, target.replace("started", "link")]);
     for (const as of ["__proto__", "constructor", HOSTILE]) {

@@ -54,7 +54,7 @@ test("a model and a comparison list the corrections of past prices, newest first
   expect(await readTable(app, "/models/acme/unpriced")).toEqual([]);
 });
 
-test("corrections are also listed for a model without a price, and do not count as constant prices", async () => {
+test("corrections are also listed for a model without a price, and a corrected price is not called unchanged", async () => {
   await using app = await openCorrected();
   await correct(app, "3.5");
   expect(await (await openPage(app, "/models/acme/wrong")).text()).not.toContain("No change since");

@@ -25,7 +25,7 @@ test("token counts have three digits", () => {
   ]);
 });
 
-test("a tier's price names its minimum size", () => {
+test("the label of a tier's price names the context size that the tier starts at", () => {
   expect(["cacheRead", "tiers.200000.output", "<new>"].map(priceLabel)).toEqual([
     ...["Cache read", "Output, over 200K context", "<new>"],
   ]);

@@ -33,7 +33,7 @@ test("changes are steps, oldest first, and changes of other prices are ignored",
   ]);
 });
 
-test("an earlier change gives the first price of the period, and a later one by another clock gives the last", () => {
+test("a change before the period gives its first price, and a change after it by another clock gives its last", () => {
   expect(stepsOf([change(12, 2, 1), change(4, 3, 2), change(-3, 5, 3), change(-8, 6, 5)], 1)).toEqual([
     [0, 3],
     [4, 2],

@@ -325,7 +325,7 @@ test("GET /models/compare shows up to four models and marks differences", async 
   expect(await read(app, "/models/compare")).toContain('name="model" required');
 });
 
-test("a model lists prices of the source that are not used, and the time since when its entry cannot be read", async () => {
+test("the page of a model shows held prices, and the time since when the source's entry has been unreadable", async () => {
   await using app = await openModels({
     acme: { doubtful: { cost: { input: 3, output: 15 } }, broken: {}, fine: {} },
   });

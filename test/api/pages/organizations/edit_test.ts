@@ -45,7 +45,7 @@ test.each(["owner", "admin"] as const)(
     const form = await readPage(api, `${path}/edit`, token);
     expect(form).toContain(`<title>Edit profile · Acme &quot;&gt;`);
     expect(form).toContain(`value="https://acme.example/?a=1&amp;b=2"`);
-    // HTML parsers drop the first line break of a text area, so there are two.
+    // HTML parsers drop a line break at the start of a text area, so the page adds one.
     expect(form).toContain(`maxlength="2000">\n\nTwo\nlines &quot;`);
     const profile = await readPage(api, path);
     expect(profile).toContain(`href="https://acme.example/?a=1&amp;b=2"`);

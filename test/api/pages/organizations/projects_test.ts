@@ -69,7 +69,7 @@ test("publishers and viewers see projects without forms and cannot open a projec
   }
 });
 
-test("a free organization sees what a subscription adds and whom to ask, where exports are refused", async () => {
+test("the usage page of a free organization says whom to ask for a subscription, and the exports page links to it", async () => {
   await using scene = await openPageScene();
   const { api, org, owner } = scene;
   const usage = `/orgs/${org.slug}/usage`;
@@ -99,7 +99,7 @@ test("many projects are split into pages", async () => {
   expect([second.match(/Unit \d+/g)?.at(0), second.includes("Unit 250")]).toEqual(["Unit 201", true]);
 });
 
-test("deleted projects have their own pages, which do not change the page of the others", async () => {
+test("deleted projects have their own pager, which keeps the page of the other projects", async () => {
   await using scene = await openPageScene();
   const { api, org, owner } = scene;
   await api.db.sql`

@@ -28,7 +28,7 @@ function shownOrg(page: string): string | undefined {
   return /<option value="([^"]+)" selected>/.exec(page)?.[1];
 }
 
-test("the switcher's address chooses an organization and redirects to the address without it", async () => {
+test("an org parameter chooses the organization, and the page redirects to its address without the parameter", async () => {
   const { api, first, second, open } = await openTwo();
   await using _ = api;
   const cookie = `ulr_org=${second.slug}; HttpOnly; SameSite=Lax; Path=/; Max-Age=31536000`;

@@ -30,7 +30,7 @@ test("a saved profile is public and shown in the form", async () => {
   expect(await noticeAfter(api, sent, owner.token)).toBe("Profile saved.");
   const page = await readPage(api, PATH, owner.token);
   expect(page).toContain(`value="https://a.example/?a=1&amp;b=2"`);
-  // HTML parsers drop the first line break of a text area, so there are two.
+  // HTML parsers drop a line break at the start of a text area, so the page adds one.
   expect(page).toContain(`maxlength="2000">\n\nTwo\nlines &quot;`);
 });
 
@@ -95,7 +95,7 @@ test.each([
   ["a wrong current password", { currentPassword: "wrong-wrong" }, "currentPassword"],
   ["a common new password", { newPassword: "password1", repeatedPassword: "password1" }, "newPassword"],
   ["a short new password", { newPassword: "short", repeatedPassword: "short" }, "newPassword"],
-  ["another repetition", { repeatedPassword: "something else" }, "repeatedPassword"],
+  ["a different repetition", { repeatedPassword: "something else" }, "repeatedPassword"],
 ])(
   "%s is refused at its field, and no password is sent back",
   async (_, wrong: Record<string, string>, field) => {

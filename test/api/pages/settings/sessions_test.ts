@@ -41,7 +41,7 @@ test("a session ends after a confirmation", async () => {
   expect(await noticeAfter(api, sent, owner.token)).toBe("Session ended.");
 });
 
-test("ending the current session signs the user out, like the button", async () => {
+test("ending the current session signs the user out, like the sign-out button", async () => {
   await using scene = await openPageScene();
   const { api, owner } = scene;
   const [own] = await api.db.sql<[{ id: string }]>`select id from sessions where user_id = ${owner.user.id}`;

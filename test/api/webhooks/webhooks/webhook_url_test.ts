@@ -18,7 +18,7 @@ test("a public https address is accepted", () => {
   }
 });
 
-test("an address outside of the public internet is UNPROCESSABLE_ENTITY in any notation", () => {
+test("a non-public address in any notation, http and unusual ports are UNPROCESSABLE_ENTITY", () => {
   for (const host of [
     ...[
       "127.0.0.1",

@@ -53,7 +53,7 @@ test("a refused name is shown again with the rule in words", async () => {
   expect(page).toContain("Must be 1 to 100 characters of a-z, 0-9 and hyphens,");
 });
 
-test("in the source's organization, no name is proposed, because its own is taken", async () => {
+test("no name is proposed for a fork in the source's own organization, because the source's name is taken", async () => {
   const { api, person, token } = await openFork();
   await using _ = api;
   await publishAgent(api, person, { name: "mine" });

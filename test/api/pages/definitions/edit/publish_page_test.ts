@@ -78,7 +78,7 @@ test("a draft that would depend on itself cannot be published, and the page give
   expect([409, 422]).toContain(sent.status);
 });
 
-test("a form that is sent twice reports both times that the draft is published", async () => {
+test("a publish form that is sent twice returns 303 both times", async () => {
   const { api, person, token, path } = await openPublisher();
   await using _ = api;
   await createAgent(api, person, { name: "reviewer" });

@@ -115,7 +115,7 @@ test("forms from other sites, without a token or with another session's token ch
   expect(row).toEqual({ status: "draft" });
 });
 
-test("addresses of no definition are unknown", async () => {
+test("malformed addresses of definitions return 404", async () => {
   for (const path of [
     "/definitions/robot/@x/y/edit",
     "/definitions/agent/x/y/edit",
@@ -125,7 +125,7 @@ test("addresses of no definition are unknown", async () => {
   }
 });
 
-test("hostile YAML is escaped on every page that shows it", async () => {
+test("hostile input is escaped when the form for a new definition shows it again", async () => {
   const hostile = `</textarea><script>alert(1)</script>"'>`;
   const yaml = agentYaml("hostile", "1.0.0", { displayName: JSON.stringify(hostile) });
   const broken = `${yaml}\n${hostile}: [`;
@@ -141,7 +141,7 @@ test("hostile YAML is escaped on every page that shows it", async () => {
   }
 });
 
-test("every signed-in user can open the fork page of visible definitions only", async () => {
+test("publishers can open the fork page of definitions that they can see, and viewers get 403", async () => {
   const visitors = [publisher, viewer, outsider];
   const statusesOf = (name: string) =>
     Promise.all(visitors.map(async ({ token }) => (await openPage(api, pathOf(name, "fork"), token)).status));

@@ -40,7 +40,7 @@ test("a published version is deprecated with a successor, then archived, each af
   expect(archived.status).toBe("archived");
 });
 
-test("a form that is sent twice reports success both times", async () => {
+test("a deprecation or archive form that is sent twice returns 303 both times", async () => {
   const { api, person, token, base } = await openPublisher();
   await using _ = api;
   await publishAgent(api, person, { name: "reviewer" });

@@ -1,4 +1,4 @@
-/** The templates for new documents follow the tables of keys. */
+/** The templates for new documents are valid documents. */
 import { expect, test } from "bun:test";
 import { templateOf } from "../../../../../api/pages/definitions/edit/templates.ts";
 import { DEFINITION_TYPES } from "../../../../../shared/vocabulary.ts";

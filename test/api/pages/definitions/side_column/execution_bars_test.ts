@@ -16,7 +16,7 @@ test("the highest bar has the full height, and one execution is visible next to 
   expect(svg).toContain(`aria-label="&quot;runs&quot;"`);
 });
 
-test("without buckets or executions, no bar is drawn", () => {
+test("no bar is drawn without buckets, and a bucket without executions has a bar of class zero", () => {
   expect(drawBars([], LABEL).text).not.toContain("<rect");
   const zero = drawBars([{ time: "2026-11-01T00:00:00.000Z", count: 0 }], LABEL).text;
   expect(zero).toContain(`class="zero"`);

@@ -25,7 +25,7 @@ test("there are few ticks, which start at 0 and include every price", () => {
   );
 });
 
-test("the labels are the days at the start, in the middle and at the end", () => {
+test("the time axis is labeled with the first, the middle and the last day", () => {
   const period = { from: Date.UTC(2026, 0, 1), until: Date.UTC(2026, 0, 31) };
   const series = [{ label: "Input", steps: [{ at: period.from, price: 1 }] }];
   const { text } = pricePlot({ id: "plot", title: "Input", series, period });

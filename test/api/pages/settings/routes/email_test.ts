@@ -5,7 +5,7 @@ import { makeAccount, signIn } from "../../../../helpers/accounts/accounts.ts";
 import { openTestApp } from "../../../../helpers/http/app.ts";
 import { BROWSER, noticeAfter, openPage, sendForm } from "../../../../helpers/pages/forms.ts";
 
-test("the form asks for the password and explains that the new address gets a mail", async () => {
+test("the form requires the password and explains when the new address gets no email", async () => {
   await using api = await openTestApp();
   const account = await makeAccount(api);
   const { sessionToken: token } = await signIn(api, account);

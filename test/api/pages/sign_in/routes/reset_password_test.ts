@@ -88,7 +88,7 @@ test("the link works in a browser with another signed-in user", async () => {
   expect(page).toContain("Your password has been changed.");
 });
 
-test("a weak password is reported on the form, and an invalid link leads to a new mail", async () => {
+test("a weak password is reported on the form, and a missing token redirects to /forgot-password", async () => {
   await using api = await openTestApp();
   const { token } = await openLink(api);
   const weak = await sendForm(api, "/reset-password", { token, newPassword: "Password1" });

@@ -30,7 +30,7 @@ test.each([
     { signUp: "domains", signUpDomains: ["a.example", "b.example"] },
     "You need an email address at a.example or b.example, or an invitation.",
   ],
-] as const)("with %p, the form says who can sign up, then asks to check the mail", async (config, text) => {
+] as const)("with %p, the form says who can sign up, then asks to check the email", async (config, text) => {
   await using api = await openTestApp({ config });
   expect(await (await openPage(api, "/sign-up")).text()).toContain(text);
   expect(await (await openPage(api, "/sign-up?sent")).text()).toContain("<h1>Check your email</h1>");

@@ -1,4 +1,4 @@
-/** Fields that saving with the form keeps, from the draft or from the previous version. */
+/** Saving with the form keeps the fields that it does not show, from the draft or from the previous version. */
 import { expect, test } from "bun:test";
 import type { Definition } from "../../../../../../sql/definitions/fields.ts";
 import {
@@ -20,7 +20,7 @@ async function openPublisher() {
   const api = await openTestApp();
   const person = await api.make.person({ role: "publisher" });
   const { token } = await api.make.session({ userId: person.user.id });
-  /** Saves a document with the form of a version. `draft` is this version if it is a draft. */
+  /** Saves a document with the form of a version. Pass the version as `draft` if it is one. */
   const save = (path: string, yaml: string, draft?: Definition) => {
     const fields = { yaml, visibility: "private", action: "save", expectedUpdatedAt: draft?.updatedAt ?? "" };
     const [type, name] = path.split("/");
