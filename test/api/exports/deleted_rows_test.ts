@@ -102,7 +102,7 @@ test("deleted rows can be exported as CSV and are logged as exports", async () =
   expect(entry).toMatchObject({ action: "export.dataset", details: { since, rows: 1, format: "csv" } });
 });
 
-test("an increment that cannot be exact is refused with the reason, and deleted rows need a valid since", async () => {
+test("an increment that cannot be exact is refused with the reason, and invalid queries for deleted rows return 400", async () => {
   await using app = await openTestApp();
   const made = await makeExportProject(app);
   const now = await takeCutoff(app, made);

@@ -120,7 +120,7 @@ describe("a query", () => {
   });
 });
 
-test("the declared parameters are their own OpenAPI descriptions", () => {
+test("the declared parameters contain their OpenAPI descriptions", () => {
   const described = Object.entries(QUERY).map(([name, { read: _, ...rest }]) => ({
     name,
     in: "query",

@@ -19,7 +19,7 @@ async function openModels(models: DocumentModels): Promise<TestApp> {
 }
 
 /** Returns the body of a successful response. */
-// biome-ignore lint/suspicious/noExplicitAny: bodies of five shapes, each of which its test compares whole
+// biome-ignore lint/suspicious/noExplicitAny: bodies of several shapes
 async function get(app: TestApp, path: string): Promise<any> {
   const response = await app.request(`/api/v1/models${path}`);
   expect([path, response.status]).toEqual([path, 200]);

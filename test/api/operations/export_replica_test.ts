@@ -39,7 +39,7 @@ async function openReplicatedApp(): Promise<TestApp> {
   return app;
 }
 
-/** Returns a function that counts the app's snapshots by server since its last call. */
+/** Returns a function that counts the app's snapshots by server since the previous count. */
 function snapshotCounter(app: TestApp): () => Promise<{ primary: number; replica: number }> {
   const seen = { primary: 0, replica: 0 };
   return async () => {
@@ -68,7 +68,7 @@ async function countWaiting(app: TestApp): Promise<number> {
   return row.count;
 }
 
-/** Returns the time of an export's last query on the replica. */
+/** Returns the start time of the latest export query on the replica. */
 async function lastAsked(app: TestApp): Promise<string> {
   const [row] = await server.replica<[{ at: string }]>`
     select max(query_start) as at from pg_stat_activity

@@ -75,8 +75,8 @@ async function untilOpen(count: number): Promise<void> {
 }
 
 /**
- * Waits until both connections run a COPY, and returns their process ids, oldest connection first. An export that loses
- * its second connection before that COPY continues without it.
+ * Waits until both connections run a COPY, and returns their process ids, oldest connection first. An export whose
+ * second connection is lost earlier continues with one connection.
  */
 async function untilBothCopy(): Promise<number[]> {
   return waitFor(async () => {

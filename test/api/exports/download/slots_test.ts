@@ -48,7 +48,7 @@ test("a download ends when its caller loses membership", async () => {
   const { user, org } = file.person;
   await server.app.db.sql`delete from organization_members where org_id = ${org.id} and user_id = ${user.id}`;
   expect(await cutReason(server)).toBe("access_ended");
-  // Bun notices only after up to four seconds that the connection is closed.
+  // The service ends the connection with a timeout, which Bun checks only every four seconds.
   await waitFor(() => server.pending() === 0);
   // Without a TCP reset, the kernel would keep megabytes for the closed connection until the client reads them.
   expect(await download.isHeld()).toBe(false);

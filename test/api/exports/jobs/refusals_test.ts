@@ -8,11 +8,9 @@ import { waitFor } from "../../../helpers/wait_for.ts";
 
 const PAST = "2026-01-01T00:00:00.000Z";
 
-/**
- * The expected status and error code of an endpoint. The endpoints are in this order: queue, list, show, cancel,
- * download.
- */
+/** The status and error code of a response. */
 type Verdict = readonly [number, string | undefined];
+/** The verdicts of the endpoints, in this order: queue, list, show, cancel, download. */
 type Verdicts = readonly [Verdict, Verdict, Verdict, Verdict, Verdict];
 
 /** Calls every endpoint for a job of the organization. Returns the verdicts. */

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { FairQueue, type FairQueueOptions, type Turn } from "../../../../api/http/limits/fair_queue.ts";
 
-/** Opens a queue whose tasks end, and whose clock advances, when the test says so. */
+/** Opens a queue, with functions that add tasks, end them and advance the queue's clock. */
 function openQueue(options: Partial<FairQueueOptions> = {}) {
   let now = 0;
   const queue = new FairQueue({ max: 1, maxPerCaller: 1, maxWaiting: 100, ...options, now: () => now });

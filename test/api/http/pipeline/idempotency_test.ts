@@ -344,7 +344,7 @@ test("responses for 10,000 keys of a caller are stored, and a repeated request b
 });
 
 test("a request that was presumed dead writes nothing after a retry has taken over", async () => {
-  // The pool is large enough for two waiting writes of one caller.
+  // With eight connections, one caller may run two writes at once.
   await using app = await openTestApp({ config: { databasePoolMax: 8 } });
   const { key } = await app.make.person();
   const held = Promise.withResolvers<void>();

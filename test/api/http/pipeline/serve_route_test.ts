@@ -26,7 +26,7 @@ function isRefused({ status }: Asked): boolean {
   return status >= 400;
 }
 
-/** Whether a known caller's write was refused for a reason other than membership. */
+/** Whether a write was refused with 402 or 403, but not for lack of membership. */
 function isRefusedMember({ verdict }: Asked, { route }: Row): boolean {
   return writingRoutes().includes(route) && /^40[23] (?!ORG_ACCESS_DENIED)/.test(verdict);
 }

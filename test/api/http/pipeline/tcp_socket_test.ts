@@ -37,7 +37,7 @@ test.each(["127.0.0.1", "::1"])("TcpSocket counts what the client of %s has rece
   await waitFor(() => socket.acknowledgedBytes() === before + 100_000);
 });
 
-test("resetOnClose() makes closing a connection reset it if the client has not read everything", async () => {
+test("after resetOnClose(), closing a connection with unread data resets it", async () => {
   using connection = await openConnection("127.0.0.1");
   const { ours, client, socket } = connection;
   client.pause();

@@ -1,4 +1,4 @@
-/** Repeated requests while a transaction locks the row of their key. */
+/** Repeated requests while another transaction locks their key, or blocks the write of the first request. */
 import { expect, test } from "bun:test";
 import type { Pool } from "../../../../../sql/connection/pool.ts";
 import { publishAgent } from "../../../../helpers/definitions/definitions.ts";
@@ -56,7 +56,7 @@ test("a request repeated while the first one's write waits for a lock returns 40
   expect(await app.db.sql`select from definition_executions`).toHaveLength(1);
 });
 
-/** Restores the state after a crash: the key is claimed by a request that has written nothing. */
+/** Simulates a crash: the key's request has written nothing, and its lock has expired. */
 async function abandonKey({ db }: TestApp): Promise<void> {
   await db.sql`delete from definition_executions`;
   await db.sql`

@@ -20,7 +20,7 @@ async function openPublisher() {
   const api = await openTestApp();
   const person = await api.make.person({ role: "publisher" });
   const { token } = await api.make.session({ userId: person.user.id });
-  /** Saves a document with the form of a version. Pass the version as `draft` if it is one. */
+  /** Saves a document with the form of a version. `draft` is required if that version is a draft. */
   const save = (path: string, yaml: string, draft?: Definition) => {
     const fields = { yaml, visibility: "private", action: "save", expectedUpdatedAt: draft?.updatedAt ?? "" };
     const [type, name] = path.split("/");
