@@ -82,7 +82,7 @@ test("every page and file of /swagger has a strong ETag and returns 304 for it",
   const page = await (await api.request("/swagger")).text();
   const files = [...page.matchAll(/(?:src|href)="([^"]*)"/g)].map(([, address]) => address ?? "");
   for (const path of ["/swagger", "/favicon.ico", ...files]) {
-    // The header that browsers send.
+    // The Accept-Encoding header that browsers send.
     const sent = { "accept-encoding": "gzip, deflate, br, zstd" };
     const { headers } = await api.request(path, { headers: sent });
     const etag = headers.get("etag") ?? "";

@@ -68,7 +68,7 @@ assert archive.testzip() is None`;
   const { stdout, exitCode } = await runCommand(["python3", "-c", program, path]);
   expect(exitCode).toBe(0);
   const entries = JSON.parse(stdout) as [name: string, isStored: boolean][];
-  // Every entry has a data descriptor. Java's ZipInputStream refuses one on an entry that is stored uncompressed.
+  // Every entry has a data descriptor, and Java's ZipInputStream refuses data descriptors of uncompressed entries.
   expect(entries.filter(([, isStored]) => isStored)).toEqual([]);
   expect(entries.map(([name]) => name)).toEqual(
     expect.arrayContaining([

@@ -1,4 +1,4 @@
-/** Long texts are truncated, and rendered in the thread for documents. */
+/** Long texts are truncated, and rendered in the worker thread for documents. */
 import { afterAll, expect, test } from "bun:test";
 import { openDocuments } from "../../../../../api/documents/documents.ts";
 import { renderText } from "../../../../../api/pages/definitions/overview_page.ts";
