@@ -7,7 +7,7 @@ import {
   shorten,
 } from "../../shared/characters.ts";
 
-test("an emoji is one character", () => {
+test("an emoji counts as one character", () => {
   expect(countCharacters("a😀é")).toBe(3);
   expect([isLongerThan("😀😀", 2), isLongerThan("😀😀😀", 2)]).toEqual([false, true]);
   expect([isLongerThan("ab", 2), isLongerThan("abc", 2), isLongerThan("😀ab", 2)]).toEqual([
@@ -17,16 +17,16 @@ test("an emoji is one character", () => {
   ]);
 });
 
-test("a text that is truncated inside an emoji stays well-formed", () => {
+test("shorten() leaves no lone surrogate when it truncates inside an emoji", () => {
   expect([shorten("abc", 3), shorten("abcd", 3)]).toEqual(["abc", "abc…"]);
   expect(shorten("ab😀", 3)).toBe("ab\uFFFD…");
 });
 
-test("PostgreSQL stores neither NUL nor a lone surrogate", () => {
+test("isStorable() rejects NUL and lone surrogates", () => {
   expect(["a😀", "a\0", "a\uD83D"].map(isStorable)).toEqual([true, false, false]);
 });
 
-test("only the first thirty of consecutive combining marks are kept", () => {
+test("normalizeText() keeps only the first thirty of consecutive combining marks", () => {
   expect(normalizeText("ﬁancé\u0301", "NFKC")).toBe("fiancé\u0301");
   expect(normalizeText("e\u0301x", "NFKC")).toBe("éx");
   // Normalizing all marks would take minutes.

@@ -29,7 +29,7 @@ test("an error has Retry-After from its code or its caller, and keeps the caller
   expect(new ApiError("RANGE_NOT_SATISFIABLE", { details: { bytes: 9 }, headers }).headers).toEqual(headers);
 });
 
-test("every retryable code has Retry-After", () => {
+test("every 429 and 503 code except EXPORT_JOB_LIMIT has Retry-After", () => {
   const codes = Object.keys(ERRORS) as ErrorCode[];
   const silent = codes
     .filter((code) => [429, 503].includes(ERRORS[code].status))
@@ -40,7 +40,7 @@ test("every retryable code has Retry-After", () => {
 });
 
 test("invalid details for an error code do not compile", () => {
-  // @ts-expect-error: this status is not a status of definitions.
+  // @ts-expect-error: "gone" is not a status of definitions.
   expect(new ApiError("NOT_DELETABLE", { details: { status: "gone" } }).status).toBe(409);
   // @ts-expect-error: the limit is missing.
   expect(new ApiError("QUOTA_EXCEEDED", { details: { quota: "keys" } }).status).toBe(409);

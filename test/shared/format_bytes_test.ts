@@ -12,6 +12,6 @@ test.each([
   [12_345_678, "12 MB"],
   [999_999_999, "1 GB"],
   [5_000_000_000_000_000, "5,000 TB"],
-])("%p bytes are %p", (bytes, text) => {
+])("formatBytes(%p) returns %p", (bytes, text) => {
   expect(formatBytes(bytes)).toBe(text);
 });

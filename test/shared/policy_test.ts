@@ -41,7 +41,7 @@ test("mayWrite() lets sessions and write keys write", () => {
   expect(mayWrite(key("user", "read"))).toEqual({ ok: false, code: "INSUFFICIENT_SCOPE" });
 });
 
-test("maySeeOrg() hides organizations that require a second factor from sessions without one, not from keys", () => {
+test("maySeeOrg() hides organizations that require a second factor only from sessions without one", () => {
   const guarded = { slug: "demo", requireSecondFactor: true };
   const refusal = { ok: false, code: "SECOND_FACTOR_REQUIRED", details: { organization: "demo" } } as const;
   expect(maySeeOrg(session, guarded)).toEqual(refusal);
@@ -108,7 +108,7 @@ describe("mayExportDataset()", () => {
 });
 
 describe("mayExportBundle()", () => {
-  test("requires a personal credential, a publisher and a paid tier", () => {
+  test("allows a personal credential with the role publisher or above and a paid tier", () => {
     expect(mayExportBundle({ credential: session, role: "publisher", tier: "hobbyist" })).toEqual({
       ok: true,
     });
@@ -127,7 +127,7 @@ describe("mayExportBundle()", () => {
   });
 });
 
-test("mayManageExportJobs() requires a personal credential, then publisher or above, on any plan", () => {
+test("mayManageExportJobs() requires a personal credential, then publisher or above", () => {
   expect(mayManageExportJobs({ credential: key("automation"), role: "viewer" })).toMatchObject({
     code: "KEY_KIND_FORBIDDEN",
   });
@@ -150,7 +150,7 @@ test("mayCompareContent() requires any paid tier", () => {
   expect(mayCompareContent("free")).toMatchObject({ details: { currentTier: "free", feature: "diff" } });
 });
 
-test("forkRefusal() checks the state, then the caller", () => {
+test("forkDenial() checks the version, then the caller", () => {
   const refusals = (isOwn: boolean, role: OrgRole | null) =>
     [...DEFINITION_STATUSES, null].map((status) => forkDenial({ status, isOwn, isQuarantined: false }, role));
   expect(refusals(false, "publisher")).toEqual(["NOT_PUBLISHED", null, null, "ARCHIVED", "NOT_PUBLISHED"]);

@@ -9,12 +9,12 @@ test.each([
   ["", "project"],
   ["x".repeat(200), "x".repeat(60)],
   [`${"x".repeat(59)} y`, "x".repeat(59)],
-])("toSlug() makes %j easy to type", (name, slug) => {
+])("toSlug(%j) returns %j", (name, slug) => {
   expect(toSlug(name)).toBe(slug);
 });
 
 test.each(["menu", "x".repeat(60), `${"x".repeat(57)} y`, "550e8400-e29b-41d4-a716-446655440000"])(
-  "slugCandidates() makes slugs from %j that a user could also choose",
+  "slugCandidates(%j) yields distinct, valid project slugs",
   (name) => {
     const found = slugCandidates(name).take(12).toArray();
     expect(found.filter(isProjectSlug)).toEqual(found);
@@ -22,7 +22,7 @@ test.each(["menu", "x".repeat(60), `${"x".repeat(57)} y`, "550e8400-e29b-41d4-a7
   },
 );
 
-test("isAccountSlug() accepts exactly what the database accepts", () => {
+test("isAccountSlug() accepts 1 to 63 characters that the database allows", () => {
   expect(["a", "a-b_c.d", "0x"].every(isAccountSlug)).toBe(true);
   expect(["", "-a", "A", "a b", "ä", "a".repeat(64)].some(isAccountSlug)).toBe(false);
 });

@@ -29,7 +29,7 @@ const credentialsJson = (token: string, expiresAt: number) =>
 
 const container = (url: string) => ({ type: "container", url, token: null, tokenFile: null }) as const;
 
-test("concurrent requests share one fetch of credentials, which are replaced before they expire", async () => {
+test("concurrent calls share one fetch of credentials, and credentials are replaced before they expire", async () => {
   let time = Date.now();
   let fetches = 0;
   await using endpoint = serve(() => {
@@ -46,7 +46,7 @@ test("concurrent requests share one fetch of credentials, which are replaced bef
   expect(fetches).toBe(2);
 });
 
-test("valid credentials stay in use while the endpoint fails, and expired credentials do not", async () => {
+test("credentials stay in use while the endpoint fails, until they expire", async () => {
   let time = Date.now();
   let fetches = 0;
   await using endpoint = serve(() => {
@@ -66,7 +66,7 @@ test("valid credentials stay in use while the endpoint fails, and expired creden
   );
 });
 
-test("requests send the bucket's session token, and the next token after the first has expired", async () => {
+test("bucket requests send the current session token, and fail if expired credentials cannot be replaced", async () => {
   await using s3 = await startS3Server();
   const dataDir = await mkdtemp(join(tmpdir(), "ulr-credentials-"));
   let valid = "token-1";
@@ -96,7 +96,7 @@ test("requests send the bucket's session token, and the next token after the fir
   await rm(dataDir, { recursive: true });
 });
 
-test("a request to a silent endpoint times out", async () => {
+test("fetching credentials from a silent endpoint times out", async () => {
   const gone = Promise.withResolvers<Response>();
   await using endpoint = serve(() => gone.promise);
   const get = openCredentials(container(endpoint.url));
@@ -106,7 +106,7 @@ test("a request to a silent endpoint times out", async () => {
   gone.resolve(new Response());
 });
 
-test("an endpoint receives the token from its file, and errors contain neither token nor response", async () => {
+test("the endpoint receives the token from the file, and errors contain neither the token nor the response", async () => {
   const tokenFile = join(tmpdir(), `ulr-token-${crypto.randomUUID()}`);
   await using endpoint = serve((request) =>
     request.headers.get("authorization") === "secret-1"
@@ -124,7 +124,7 @@ test("an endpoint receives the token from its file, and errors contain neither t
   await rm(tokenFile);
 });
 
-test("STS exchanges the web identity, whose file is read for each exchange", async () => {
+test("the web identity file is read again for each exchange at STS", async () => {
   const tokenFile = join(tmpdir(), `ulr-identity-${crypto.randomUUID()}`);
   await Bun.write(tokenFile, "identity-1\n");
   let time = Date.now();

@@ -1,8 +1,8 @@
-/** Requests to a bucket that does not respond. */
+/** A request to a bucket that does not respond. */
 import { expect, test } from "bun:test";
 import { openBucketRequests } from "../../../shared/artifacts/s3_requests.ts";
 
-test("an error about a silent bucket contains the bucket, the request, the time and what to check", async () => {
+test("a timeout error contains the request, bucket, endpoint and timeout, and the variable to check", async () => {
   await using stack = new AsyncDisposableStack();
   const server = stack.adopt(
     Bun.serve({ hostname: "127.0.0.1", port: 0, fetch: () => new Promise<Response>(() => {}) }),

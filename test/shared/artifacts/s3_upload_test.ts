@@ -1,4 +1,4 @@
-/** Uploads whose parts fail. Bun also fails a test that leaves a rejection unhandled. */
+/** Failing and aborted uploads. Bun also fails a test that leaves a rejection unhandled. */
 import { expect, test } from "bun:test";
 import { type BucketRequests, openBucketRequests } from "../../../shared/artifacts/s3_requests.ts";
 import { uploadObject } from "../../../shared/artifacts/s3_upload.ts";
@@ -8,8 +8,8 @@ import { waitFor } from "../../helpers/wait_for.ts";
 const PART_BYTES = 8 * 1024 * 1024;
 
 /**
- * Opens a bucket stub that accepts the start and abort of uploads. `respondToPart` responds to parts. `partMs` replaces the
- * timeout of a part, which is two minutes.
+ * Opens a bucket stub that accepts the start, completion and abort of an upload, but stores nothing. `respondToPart` responds
+ * to parts. `partMs` replaces the timeout of a part, which is two minutes.
  */
 function openBucket(respondToPart: () => Response | Promise<Response>, partMs?: number) {
   const seen = { partCount: 0, abortCount: 0, failedPartCount: 0 };
@@ -47,7 +47,7 @@ function openBucket(respondToPart: () => Response | Promise<Response>, partMs?: 
   return { requests: counted, seen, [Symbol.asyncDispose]: () => server.stop(true) };
 }
 
-test("a rejected part fails only the upload, even if the next part is slow", async () => {
+test("a rejected part fails the upload without an unhandled rejection, even if the next part is slow", async () => {
   const denial = "<Error><Code>AccessDenied</Code></Error>";
   await using bucket = openBucket(() => new Response(denial, { status: 403 }));
   async function* slow(): AsyncGenerator<Uint8Array, void, void> {
@@ -63,7 +63,7 @@ test("a rejected part fails only the upload, even if the next part is slow", asy
   expect(bucket.seen.abortCount).toBe(1);
 });
 
-test("an abort fails only the upload, even if a part is being sent and the next part is slow", async () => {
+test("an abort during a part fails the upload without an unhandled rejection, even if the next part is slow", async () => {
   await using bucket = openBucket(() => new Promise<Response>(() => {}));
   const stopping = new AbortController();
   const { signal } = stopping;
@@ -80,10 +80,10 @@ test("an abort fails only the upload, even if a part is being sent and the next 
   expect(bucket.seen.abortCount).toBe(1);
 });
 
-/** Longer than a part takes to arrive on a slow machine, which is about a second. */
+/** The timeout of a part. Even on a slow machine, a part arrives within about a second. */
 const SILENCE_MS = 4_000;
 
-test("a part whose connection falls silent is retried once, and then the upload fails", async () => {
+test("a part whose connection falls silent is retried once, and the upload fails if the retry is silent too", async () => {
   const silence = () => new Promise<Response>(() => {});
   async function* content(): AsyncGenerator<Uint8Array, void, void> {
     yield new Uint8Array(PART_BYTES);
@@ -105,7 +105,7 @@ test("a part whose connection falls silent is retried once, and then the upload 
   expect(always.seen).toEqual({ partCount: 2, abortCount: 1, failedPartCount: 1 });
 });
 
-test("content that exceeds the bucket's limit by one byte fails, and content at the limit is uploaded", async () => {
+test("content that exceeds `maxBytes` by one byte fails, and content of exactly `maxBytes` is sent", async () => {
   await using bucket = openBucket(() => new Response(null, { headers: { ETag: "1" } }));
   async function* content(bytes: number): AsyncGenerator<Uint8Array, void, void> {
     yield new Uint8Array(bytes);

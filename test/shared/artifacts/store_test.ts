@@ -47,7 +47,7 @@ async function openBucket(): Promise<Opened> {
   };
 }
 
-/** Opens a bucket behind a server that respects `If-None-Match: *`, like AWS and unlike s3rver. */
+/** Opens a bucket behind a proxy that implements `If-None-Match: *`, which AWS respects and s3rver ignores. */
 async function openConditionalBucket(): Promise<Opened> {
   const s3 = await startS3Server();
   const dataDir = await mkdtemp(join(tmpdir(), "ulr-store-"));
@@ -135,7 +135,7 @@ for (const [kind, open] of [
     expect(await names(store)).toEqual(["b.2.zip"]);
   });
 
-  test(`a ${kind} keeps no part of content that fails, and passes on the error`, async () => {
+  test(`a ${kind} stores nothing if the content fails, and rethrows its error`, async () => {
     await using opened = await open();
     const { store } = opened;
     async function* failing(): AsyncGenerator<Uint8Array, void, void> {
@@ -154,7 +154,7 @@ for (const [kind, open] of [
     expect(await read.catch((error: unknown) => error)).toBeInstanceOf(ArtifactStorageError);
   });
 
-  test(`a ${kind} that fails throws a storage error`, async () => {
+  test(`a failing ${kind} throws storage errors and closes the content`, async () => {
     await using opened = await open();
     const { store } = opened;
     await store.write("a.1.zip", noise(1));
@@ -183,7 +183,7 @@ for (const [kind, open] of [
   ["bucket", openBucket],
   ["bucket with conditional writes", openConditionalBucket],
 ] as const) {
-  test(`a ${kind} has one marker, which is created once, can be replaced, and is not listed as an artifact`, async () => {
+  test(`a ${kind} has one marker, which is created once, can be replaced, and is listed with the files`, async () => {
     await using opened = await open();
     const { store } = opened;
     expect(await store.readMarker()).toBeNull();
@@ -244,7 +244,7 @@ test("an upload to a slow bucket buffers only a few parts", async () => {
   expect(ahead / MIB).toBeLessThan(48);
 });
 
-test("an aborted read ends the request to the bucket and leaves no file", async () => {
+test("an aborted read ends the request to the bucket and leaves no local file", async () => {
   await using server = await startS3Server();
   await using proxy = await openSlowProxy(server.config.s3.endpoint);
   const dataDir = await mkdtemp(join(tmpdir(), "ulr-store-"));
@@ -262,7 +262,7 @@ test("an aborted read ends the request to the bucket and leaves no file", async 
   await rm(dataDir, { recursive: true });
 });
 
-test("after the network has silently lost a connection, the bucket is read and written over new connections", async () => {
+test("reads and writes use new connections after the network has silently dropped one", async () => {
   await using server = await startS3Server();
   await using proxy = await openSlowProxy(server.config.s3.endpoint);
   const dataDir = await mkdtemp(join(tmpdir(), "ulr-store-"));
@@ -305,7 +305,7 @@ async function openBehind(respond: (request: Request, endpoint: string) => Respo
   };
 }
 
-test("a web page in place of the bucket's response is a storage error", async () => {
+test("every request fails with a storage error if it gets a web page instead of the bucket's response", async () => {
   const page = `<!doctype html><title>Sign in</title>${" ".repeat(2 * MIB)}`;
   const headers = { "content-type": "text/html; charset=utf-8" };
   const range = { first: 5, last: 9 };
@@ -368,7 +368,7 @@ test("through a proxy that drops Range, only ranges from the start of an artifac
   );
 });
 
-test("a directory's files work as a bucket's artifacts when they are copied under their names", async () => {
+test("a directory store's files work in a bucket if they are copied under the same names", async () => {
   const dataDir = await mkdtemp(join(tmpdir(), "ulr-store-"));
   await using server = await startS3Server();
   try {

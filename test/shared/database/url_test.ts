@@ -3,7 +3,7 @@ import { expect, test } from "bun:test";
 import { parseDatabaseUrl, withAddress } from "../../../shared/database/url.ts";
 import { readConfig } from "../../../shared/process/config.ts";
 
-test("a URL is percent-decoded and has libpq's defaults", () => {
+test("parseDatabaseUrl() percent-decodes a URL and applies libpq's defaults", () => {
   expect(parseDatabaseUrl("postgres://a%40b:p%2Fw%25@db.example/my%20db")).toEqual({
     hosts: ["db.example"],
     ports: [5432],
@@ -24,7 +24,7 @@ test("a URL is percent-decoded and has libpq's defaults", () => {
   });
 });
 
-test("a URL names an IPv6 address, several hosts, or the directory of a socket", () => {
+test("a URL can contain an IPv6 address, several hosts or a socket directory", () => {
   const address = (url: string) => {
     const { hosts, ports, socketPath, tls } = parseDatabaseUrl(url);
     return { hosts, ports, socketPath, tls };
@@ -93,7 +93,7 @@ test("an invalid URL is reported in one line that names the variable and repeats
   }
 });
 
-test("withAddress() replaces only the servers of a URL", () => {
+test("withAddress() replaces only the hosts and ports of a URL", () => {
   const parsed = (url: string, host: string) => parseDatabaseUrl(withAddress(url, { host, port: 9700 }));
   const url =
     "postgresql://a%40b:p%2Fw%25@one.example,two.example:5433/my%20db?sslmode=require&search_path=public";

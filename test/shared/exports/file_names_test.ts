@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import fc from "fast-check";
 import { contentDisposition, sanitizeProjectName } from "../../../shared/exports/file_names.ts";
 
-test("sanitizeProjectName() makes a name that every system accepts", () => {
+test("sanitizeProjectName() returns a file name that every operating system accepts", () => {
   const cases: readonly [string, string][] = [
     ["express", "express"],
     ["My Project!", "My-Project"],
@@ -38,7 +38,7 @@ test("sanitizeProjectName() returns only safe path segments", () => {
   );
 });
 
-test("contentDisposition() contains a safe ASCII name and the full name encoded", () => {
+test("contentDisposition() returns a safe ASCII name and the full name, percent-encoded", () => {
   expect(contentDisposition({ ascii: "x.csv", full: "Größe (1)/'x'\r\n.csv" })).toBe(
     "attachment; filename=\"x.csv\"; filename*=UTF-8''Gr%C3%B6%C3%9Fe%20%281%29-%27x%27--.csv",
   );

@@ -34,7 +34,7 @@ test("the bytes keep their order", async () => {
   expect(bytes).toEqual([0, 0, 1, 2, 2, 2]);
 });
 
-test("a consumer that stops ends the content, and an error of the content is passed on", async () => {
+test("a consumer that stops closes the content, and an error of the content is rethrown", async () => {
   let ended = false;
   for await (const _ of gatherChunks(
     chunksOf([LARGE, LARGE], () => {

@@ -1,10 +1,10 @@
 import { expect, test } from "bun:test";
 import { bundleManifest, organizationManifest } from "../../../shared/exports/manifest.ts";
 
-/** Line separators except LF. Python's splitlines() splits at some of these control characters. */
+/** Line and paragraph separators, and control characters except LF. Python's splitlines() splits at some of them. */
 const LINE_ENDS = /[^\P{Cc}\n]|[\u2028\u2029]/u;
 
-test("manifests contain no line separator except LF, whatever the names are", async () => {
+test("manifests escape all line separators and control characters in names", async () => {
   const name = "a\u2028b\u0085c\vd\r\ne";
   const project = { id: crypto.randomUUID(), name };
   const files = {};

@@ -36,7 +36,7 @@ test("dataDescriptor() writes 64-bit sizes only if one of them needs 64 bits", (
   expect([large.length, large.readBigUInt64LE(8), large.readBigUInt64LE(16)]).toEqual([24, 5n, 2n ** 32n]);
 });
 
-test("an entry beyond 4 GiB can be read, and the directory may contain sizes above 4 GiB", async () => {
+test("an entry at an offset above 4 GiB can be read, and the directory may contain sizes above 4 GiB", async () => {
   const directory = await mkdtemp(join(tmpdir(), "ulr-zip-records-"));
   try {
     const path = join(directory, "behind.zip");
@@ -93,7 +93,7 @@ test("times outside ZIP's range become the first or last time of the range", asy
   }
 });
 
-/** Returns the 32-bit MS-DOS time in a ZIP header. */
+/** Converts a time to the 32-bit MS-DOS date and time of a ZIP header. */
 function dosTimeOf(iso: string): number {
   const [year = 0, month = 0, day = 0, hour = 0, minute = 0, second = 0] = iso.split(/\D/).map(Number);
   const fields: [number, number][] = [

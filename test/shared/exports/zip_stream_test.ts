@@ -4,11 +4,14 @@ import { streamZip, type ZipEntry } from "../../../shared/exports/zip_stream.ts"
 
 const MODIFIED_AT = "2026-11-20T10:00:00.000Z";
 
-/** Records the order in which entries end, whether completely read or stopped early. */
+/** Records the order in which the contents and the entry generator close. */
 class Ends {
   readonly names: string[] = [];
 
-  /** Yields random chunks. Its cleanup takes several turns, like a source that talks to a server. */
+  /**
+   * Yields `chunks` random chunks, or throws before chunk `failAt`. Cleanup takes several turns of the event loop, as if it
+   * had to wait for a server.
+   */
   async *content(name: string, chunks: number, failAt = Number.POSITIVE_INFINITY) {
     try {
       for (let n = 0; n < chunks; n += 1) {
@@ -30,7 +33,7 @@ class Ends {
   }
 }
 
-test("streamZip() ends its sources in order when it is read completely", async () => {
+test("streamZip() closes the contents, then the entry generator, when it is read completely", async () => {
   const ends = new Ends();
   const zip = streamZip(
     ends.entries([
@@ -48,7 +51,7 @@ test("streamZip() ends its sources in order when it is read completely", async (
   expect(ends.names).toEqual(["a", "b", "entries"]);
 });
 
-test("streamZip() passes on an entry's error, and the partial file does not open", async () => {
+test("streamZip() rethrows an entry's error, and the partial file cannot be opened", async () => {
   const ends = new Ends();
   const zip = streamZip(
     ends.entries([
@@ -73,7 +76,7 @@ test("streamZip() passes on an entry's error, and the partial file does not open
   ).toBe("refused");
 });
 
-test("streamZip() ends the entry it is reading when its consumer stops", async () => {
+test("streamZip() closes the current content, then the entry generator, when its consumer stops", async () => {
   const ends = new Ends();
   const zip = streamZip(
     ends.entries([
@@ -90,7 +93,7 @@ test("streamZip() ends the entry it is reading when its consumer stops", async (
   expect(ends.names).toEqual(["a", "b", "entries"]);
 });
 
-test("streamZip() closes the entry before its source when a chunk cannot be compressed", async () => {
+test("streamZip() closes the content, then the entry generator, when a chunk cannot be compressed", async () => {
   const ends = new Ends();
   const broken = async function* () {
     try {

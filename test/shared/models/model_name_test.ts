@@ -7,7 +7,7 @@ test("a name is split at its first slash, because model ids may contain slashes"
   expect(modelName(key)).toBe("openrouter/openai/gpt-5");
 });
 
-test("a text without a slash has no model id", () => {
+test("a missing provider or model id is an empty string", () => {
   expect(parseModelName("gpt-5")).toEqual({ provider: "gpt-5", modelId: "" });
   expect(parseModelName("/gpt-5")).toEqual({ provider: "", modelId: "gpt-5" });
 });

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { readPrices } from "../../../shared/models/prices.ts";
 
-test("prices have the API's names and no rounding noise", () => {
+test("readPrices() uses the API's names and removes floating-point noise", () => {
   const cost = {
     input: 1,
     output: 2,
@@ -39,7 +39,7 @@ test("context_over_200k is a tier unless the source lists tiers", () => {
   expect(readPrices({ ...prices, ...above200k, tiers })).toEqual({ ...prices, "tiers.256000.input": 4 });
 });
 
-test("tiers that depend on anything but context are not context prices", () => {
+test("readPrices() ignores tiers of other types and context tiers with an invalid size", () => {
   const tiers = [
     { input: 4, tier: { type: "batch", size: 200_000 } },
     { input: 4, tier: { type: "context", size: 0 } },
@@ -48,6 +48,6 @@ test("tiers that depend on anything but context are not context prices", () => {
   expect(readPrices({ input: 1, output: 2, tiers })).toEqual({ input: 1, output: 2 });
 });
 
-test("no cost means no prices", () => {
+test("readPrices() returns no prices without a cost", () => {
   expect([readPrices(undefined), readPrices(null)]).toEqual([{}, {}]);
 });

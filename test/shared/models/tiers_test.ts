@@ -23,7 +23,7 @@ for (const [id, fields, tier, tierSource] of [
   ["qwen3-non-thinking", {}, "standard", "price"],
   ["o3", { modalities: { input: ["text"], output: ["audio"] } }, "standard", "price"],
   ["reasoning-embedding", {}, "standard", "price"],
-  // Only the name makes a model a reasoner. The capability is ignored.
+  // The capability `reasoning` does not make a model a reasoner. Only its id or family does.
   ["gpt-5", { reasoning: true }, "standard", "price"],
   ["foo3-r10", {}, "standard", "price"],
   ["cheap", { cost: { input: 0.5, output: 2.49 } }, "budget", "price"],
@@ -54,7 +54,7 @@ test("a model without a price gets the tier of the median price at other provide
   }
 });
 
-test("other spellings at the same provider and free models at other providers do not count", () => {
+test("the same provider's prices and other providers' free models do not count as peers", () => {
   const row = model("acme", "big-1", FREE);
   const others = [
     model("acme", "x/big-1", { cost: { input: 50, output: 50 } }),

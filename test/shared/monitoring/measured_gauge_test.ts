@@ -30,7 +30,7 @@ async function scrapeAll(registry: Registry): Promise<string[]> {
   return (await registry.metrics()).split("\n").filter((line) => line !== "" && !line.startsWith("#"));
 }
 
-test("a gauge is read at each scrape, also asynchronously, and has only the samples of the last read", async () => {
+test("registerGauge() calls a sync or async `read` at each scrape and keeps only the last samples", async () => {
   const registry = new Registry();
   let reads = 0;
   registerGauge(registry, { name: "plain", help: "Without labels", read: () => ++reads });
@@ -55,7 +55,7 @@ test("one read sets all gauges and removes the samples of earlier reads", async 
   expect(await scrape()).toEqual(["plain 2", 'labeled{kind="k2"} 2']);
 });
 
-test("a failed read leaves no sample and is logged with its reason", async () => {
+test("a failed read leaves no sample, and its error is logged for each gauge", async () => {
   let isDown = false;
   const { scrape, lines } = createGauges(async () => {
     if (isDown) throw new Error("the database is down");
@@ -67,7 +67,7 @@ test("a failed read leaves no sample and is logged with its reason", async () =>
   expect(lines.filter((line) => line.includes("the database is down"))).toHaveLength(2);
 });
 
-test("a hanging read is not started again, and its gauges have no sample", async () => {
+test("a hanging read is not repeated, and its gauges have no samples", async () => {
   let reads = 0;
   const { promise, resolve } = Promise.withResolvers<readonly Measurement<"kind">[]>();
   const { scrape } = createGauges(() => {

@@ -3,7 +3,7 @@ import { expect, test } from "bun:test";
 import { join } from "node:path";
 
 const ROOT = join(import.meta.dir, "../../..");
-/** Prints how often the event loop waited in two seconds. On a busy machine, it waits fewer times. */
+/** Prints how often the main thread waited in two seconds. On a busy machine, it waits less often. */
 const SCRIPT = `
 import { readFileSync } from "node:fs";
 import { createProcessRegistry } from "./shared/monitoring/process_metrics.ts";

@@ -4,7 +4,7 @@ import { join } from "node:path";
 
 const ROOT = join(import.meta.dir, "../../..");
 const PROGRAMS = { start: "deploy/local/main.ts", api: "api/main.ts", jobs: "jobs/main.ts" };
-/** Words of each program's help, in the order of the help's lines. */
+/** Words that each program's help must contain, in this order. */
 const HELP: readonly [name: string, entry: string, words: readonly string[]][] = [
   ["start", PROGRAMS.start, ["docs/configuration.md", "PORT", "DATA_DIR", "DATABASE_URL"]],
   ["api", PROGRAMS.api, ["docs/configuration.md", "DATABASE_URL", "bun run migrate"]],
@@ -19,7 +19,7 @@ const HELP: readonly [name: string, entry: string, words: readonly string[]][] =
 function run(entry: string, ...args: string[]) {
   const { exitCode, stdout, stderr } = Bun.spawnSync([process.execPath, entry, ...args], {
     cwd: ROOT,
-    // No variables are needed, because only the arguments matter.
+    // Help and errors about arguments must not depend on variables.
     env: {},
   });
   return { exitCode, stdout: stdout.toString(), stderr: stderr.toString() };

@@ -12,7 +12,7 @@ function problemsOf(env: Record<string, string>): string[] {
   return result.ok ? [] : result.problems;
 }
 
-test("readConfig() has the documented defaults", () => {
+test("readConfig() returns the defaults if only DATABASE_URL is set", () => {
   expect(readConfig({ DATABASE_URL: URL })).toEqual({
     ok: true,
     config: {
@@ -69,7 +69,7 @@ test("readConfig() has the documented defaults", () => {
   });
 });
 
-test("readConfig() gives an organization half of the export streams, at least one", () => {
+test("readConfig() gives an organization half of the export streams, at least one, by default", () => {
   for (const [max, perOrg] of [
     ["9", 4],
     ["1", 1],
@@ -83,7 +83,7 @@ test("readConfig() gives an organization half of the export streams, at least on
   });
 });
 
-test("readConfig() follows the port in the default public URL, and removes the trailing slashes of a configured one", () => {
+test("readConfig() uses PORT in the default public URL, and removes trailing slashes from PUBLIC_URL", () => {
   expect(readConfig({ DATABASE_URL: URL, PORT: "8080" })).toMatchObject({
     config: { port: 8080, publicUrl: "http://localhost:8080" },
   });
@@ -178,7 +178,7 @@ for (const [name, good, bad] of [
   });
 }
 
-test("readConfig() refuses a schedule, a mail server and a sender that could not be used", () => {
+test("readConfig() refuses invalid schedules, mail servers and senders", () => {
   const wrong = {
     EXPORT_SWEEP_CRON: [
       "every 5 minutes",
@@ -206,7 +206,7 @@ test("readConfig() refuses a schedule, a mail server and a sender that could not
   }
 });
 
-test("readConfig() accepts the same schedules as the queue, and explains what it refuses", () => {
+test("readConfig() accepts and refuses the same schedules as the queue, with an explanation", () => {
   // The queue is not started, so it opens no connection.
   const boss = new PgBoss(URL);
   const isTaken = (cron: string): boolean => {
@@ -231,7 +231,7 @@ test("readConfig() accepts the same schedules as the queue, and explains what it
   }
 });
 
-test("readConfig() accepts mail servers with credentials and senders with a name", () => {
+test("readConfig() accepts valid schedules, mail servers and senders", () => {
   const right = {
     EXPORT_SWEEP_CRON: ["0 3 * * *", "*/10 8-18 * * MON-FRI"],
     SMTP_URL: [
@@ -288,7 +288,7 @@ test("readConfig() reads the bucket of an s3:// URL, which requires credentials"
   }
 });
 
-test("readConfig() counts trusted proxies", () => {
+test("readConfig() reads TRUST_PROXY as a boolean or a number of proxies", () => {
   const counts = ["false", "0", "true", "1", "3"].map((TRUST_PROXY) => {
     const result = readConfig({ DATABASE_URL: URL, TRUST_PROXY });
     return result.ok ? result.config.trustProxy : null;

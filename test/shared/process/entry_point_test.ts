@@ -4,7 +4,7 @@ import { join } from "node:path";
 
 const ENTRY_POINT = join(import.meta.dir, "../../../shared/process/entry_point.ts");
 
-/** Runs a process that stops on a signal or an uncaught error. Returns its steps, which it prints one per line. */
+/** Runs a process until a signal or an uncaught error stops it. Returns the steps that it printed and its exit code. */
 async function runUntilStopped(end: "SIGTERM" | "error"): Promise<{ steps: string[]; exitCode: number }> {
   const script = `
     import { openProcessLog, stopOnSignals } from ${JSON.stringify(ENTRY_POINT)};
@@ -30,7 +30,7 @@ async function runUntilStopped(end: "SIGTERM" | "error"): Promise<{ steps: strin
 test.each([
   ["SIGTERM", "SIGTERM", 0],
   ["an error that nothing catches", "uncaughtException", 1],
-] as const)("%s ends the work, sends traces, then closes the database", async (_, reason, exitCode) => {
+] as const)("%s runs the phases, sends traces, then calls close()", async (_, reason, exitCode) => {
   expect(await runUntilStopped(reason === "SIGTERM" ? "SIGTERM" : "error")).toEqual({
     steps: ["ready", `finish after ${reason}`, "send traces", "close"],
     exitCode,

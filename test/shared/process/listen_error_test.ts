@@ -1,4 +1,4 @@
-/** Messages for listen errors, with the errors that Bun throws. */
+/** Messages for listen errors, as thrown by Bun or with only an error code. */
 import { expect, test } from "bun:test";
 import { describeListenError } from "../../../shared/process/listen_error.ts";
 

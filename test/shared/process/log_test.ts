@@ -34,7 +34,7 @@ test("createLog() respects its level", () => {
   expect(lines).toHaveLength(1);
 });
 
-test("createLog() writes no secret in any field", () => {
+test("createLog() redacts secrets in fields, messages and errors", () => {
   const secrets = [
     mintApiKey().secret,
     mintSessionToken().secret,

@@ -21,7 +21,7 @@ test("keys take precedence over a role's credentials, and may have a session tok
   expect(read({ ...KEYS, S3_SESSION_TOKEN: "token" })).toEqual({ ...fixed, sessionToken: "token" });
 });
 
-test("a web identity is exchanged at the region's STS", () => {
+test("a web identity is exchanged at the region's STS, or at AWS_ENDPOINT_URL_STS", () => {
   const identity = {
     type: "webIdentity",
     tokenFile: "/run/token",
@@ -38,7 +38,7 @@ test("a web identity is exchanged at the region's STS", () => {
   });
 });
 
-test("a container's endpoint is an ECS path or a URL", () => {
+test("the container endpoint is a path on the ECS host or a URL", () => {
   expect(read({ AWS_CONTAINER_CREDENTIALS_RELATIVE_URI: "/v2/credentials/x" })).toEqual({
     type: "container",
     url: "http://169.254.170.2/v2/credentials/x",

@@ -18,7 +18,7 @@ async function writeSecret(content: string): Promise<string> {
   return path;
 }
 
-test("each variable is read from its file without the trailing newline", async () => {
+test("each variable is read from its file without the last newline", async () => {
   for (const name of FILE_VARIABLES) {
     const path = await writeSecret("a value\n\n");
     const { env, problems } = readVariableFiles({ [`${name}_FILE`]: path });
@@ -29,7 +29,7 @@ test("each variable is read from its file without the trailing newline", async (
   expect(config).toMatchObject({ ok: true, config: { databaseUrl: URL } });
 });
 
-test("an unusable file is reported in one line with variable and path, but without content", async () => {
+test("an unusable file is reported in one line with the variable and path, but without content", async () => {
   const missing = join(directory, "missing");
   const empty = await writeSecret("\n");
   const large = await writeSecret("hunter2".repeat(10_000));

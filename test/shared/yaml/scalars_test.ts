@@ -10,7 +10,7 @@ test.each([
   [true, "true", true],
   [null, "~", null],
   ["x", '"x"', "x"],
-])("plainScalar() of %p, written %s, is %p", (value, source, plain) => {
+])("plainScalar(%p, %p) returns %p", (value, source, plain) => {
   expect(plainScalar(value, source)).toBe(plain);
 });
 
@@ -35,7 +35,7 @@ test.each([
   [true, null],
   [[1], null],
   [null, null],
-])("scalarNumber() of %p is %p", (value, number) => {
+])("scalarNumber(%p) returns %p", (value, number) => {
   expect(scalarNumber(value)).toBe(number);
 });
 

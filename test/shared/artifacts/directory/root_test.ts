@@ -1,4 +1,4 @@
-/** Files that root writes into the artifact directory, as `admin artifacts adopt` does: they belong to the service's user. */
+/** The owner of files that root writes into the artifact directory, for example with `admin artifacts adopt`. */
 import { expect, test } from "bun:test";
 import { chownSync, mkdtempSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";

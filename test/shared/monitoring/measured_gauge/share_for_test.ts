@@ -19,7 +19,7 @@ function createTask() {
   };
 }
 
-test("calls during the work and within the sharing time get one result", async () => {
+test("calls share a pending result, and reuse it for the sharing time", async () => {
   const { made, ask, turn } = createTask();
   const asked = [ask(), ask()];
   turn(5000);
@@ -34,7 +34,7 @@ test("calls during the work and within the sharing time get one result", async (
   expect([await later, made.length]).toEqual([2, 2]);
 });
 
-test("a failure is shared for the same time as a success", async () => {
+test("a failure is shared for as long as a success", async () => {
   const { made, ask, turn } = createTask();
   const failing = ask();
   made[0]?.reject(new Error("away"));
@@ -45,7 +45,7 @@ test("a failure is shared for the same time as a success", async () => {
   expect(await later).toBe(2);
 });
 
-test("work that never ends is started again, and its late result is ignored", async () => {
+test("a call after 30 seconds replaces a pending result, and the late result is not shared", async () => {
   const { made, ask, turn } = createTask();
   const lost = ask();
   turn(30_000);

@@ -26,7 +26,7 @@ describe("createShutdown()", () => {
     expect(codes).toEqual([0]);
   });
 
-  test("continues after a phase that fails or times out, and reports both", async () => {
+  test("continues after a phase that fails or times out, and logs both failures", async () => {
     let lastRan = false;
     const phases = [
       phase("throws", () => Promise.reject(new Error("no"))),
@@ -49,7 +49,7 @@ describe("createShutdown()", () => {
     ]);
   });
 
-  test("exits with the given code after all phases have finished", async () => {
+  test("exits with the given code, or with 0 by default", async () => {
     for (const [given, expected] of [
       [undefined, 0],
       [3, 3],
@@ -75,7 +75,7 @@ describe("createShutdown()", () => {
     expect(reasons).toEqual(["SIGINT", "SIGINT"]);
   });
 
-  test("exits with 1 when a phase failed", async () => {
+  test("exits with 1 if a phase fails", async () => {
     const codes: number[] = [];
     const phases = [phase("throws", () => Promise.reject(new Error("no")))];
     createShutdown({ phases, log: quiet, exit: (code) => codes.push(code) })("SIGTERM");
@@ -83,7 +83,7 @@ describe("createShutdown()", () => {
     expect(codes).toEqual([1]);
   });
 
-  test("exits immediately when called again", () => {
+  test("exits with 1 immediately when called again", () => {
     const codes: number[] = [];
     const phases = [phase("hangs", () => new Promise(() => {}))];
     const shutdown = createShutdown({ phases, log: quiet, exit: (code) => codes.push(code) });
