@@ -196,7 +196,7 @@ for (const [kind, open] of [
     expect(await store.createMarker("late")).toBe(false);
     expect(await store.readMarker()).toBe(marker);
     await store.replaceMarker("replaced");
-    // s3rver also serves an object while it is being replaced.
+    // s3rver overwrites an object in place, so a read may return incomplete content.
     await waitFor(async () => (await store.readMarker()) === "replaced");
     expect(await names(store)).toEqual([MARKER_NAME]);
     await opened.break();

@@ -9,7 +9,7 @@ function definition(body: string, type: DefinitionType = "agent") {
 }
 
 test.each(readDemoDefinitions())(
-  "$file does not differ from itself or from a later version with the same text",
+  "$file does not differ from itself or from a later version with the same values",
   ({ type, yaml }) => {
     const source = parsed(yaml, type);
     const later = parsed(`# later\n${yaml.replace(/version: ".*"/, 'version: "9.0.0"')}`, type);
@@ -36,7 +36,7 @@ test("diffSections() compares blocks two levels deep, by value", () => {
   });
 });
 
-test("diffSections() reports blocks next to the definition, and quotes unusual keys", () => {
+test("diffSections() reports sections outside the root key, and quotes unusual keys", () => {
   const root = { agent: { interface: { name: "a", version: "1.0.0" }, "a b": 1 }, meta: 1, "x-y": { z: 1 } };
   const { unchanged } = diffSections({ type: "agent", root }, { type: "agent", root });
   expect(unchanged).toEqual(["agent.interface", 'agent["a b"]', "meta", "x-y.z"]);
@@ -54,7 +54,7 @@ test("diffSections() distinguishes keys that share their first 60 characters", (
   expect(compare(from, `${second}: 1`)).toMatchObject({ removed: [shown] });
 });
 
-test("diffFields() reports the innermost changed field", () => {
+test("diffFields() reports the innermost changed fields", () => {
   const from = definition(
     "defaults: {model: haiku, timeout: 5}\nold: {a: 1, b: 2}\ntags: [a, b]\nlist:\n  - {id: one, n: 1}\n  - {id: two, n: 2}\nsteps: [{a: 1}, {a: 2}]\nkind: [1]",
   );
@@ -84,7 +84,7 @@ const LISTS: readonly [type: DefinitionType, list: string, path: string][] = [
   ["pipeline", "stages: LIST", "pipeline.stages"],
 ];
 
-test.each(LISTS)("entries of a list of a %s are matched by any scalar id or name: %s", (type, list, path) => {
+test.each(LISTS)("list entries of a %s are matched by any scalar id or name: %s", (type, list, path) => {
   for (const ids of [
     ["id: 10", "id: 20", "id: 5"],
     ["id: 3.10", "id: 3.1", "id: 0x1F"],
@@ -236,7 +236,7 @@ test.each<[type: DefinitionType, from: string, to: string, significance: string,
   expect(significance(type, from, to)).toEqual({ significance: expected as never, bump: bump as never });
 });
 
-test("fields of the interface are metadata, except the name and the type", () => {
+test("fields of the interface are metadata, except the name and the agent type", () => {
   const one = parsed(
     "agent:\n  interface: {name: a, version: 1.0.0, agentType: analyst, displayName: A, tags: [x]}\n",
   );

@@ -86,7 +86,7 @@ test("editDefinition() returns a document unchanged if it already has the values
   expect(edit(DOCUMENT, { name: "reviewer", tags: ["old"] })).toBe(DOCUMENT);
 });
 
-/** A body, the change of its interface, and the expected body. `NAME` stands for `name: a, version: 1.0.0`. */
+/** In the documents, `I` stands for `interface`. The test adds a name and a version to it. */
 test.each<[case_: string, yaml: string, changes: DefinitionChanges, expected: string]>([
   [
     "a text in single quotes",
@@ -125,7 +125,7 @@ test.each<[case_: string, yaml: string, changes: DefinitionChanges, expected: st
     "I:\n  description: >- # c\n    One line\n\n\n  domain: legal\n",
   ],
   [
-    "a block by a text that needs quotes",
+    "a block with a text that needs quotes",
     "I:\n  description: | # c\n    old\n\n  domain: legal\n",
     { description: " padded" },
     'I:\n  description: " padded" # c\n\n  domain: legal\n',
@@ -137,49 +137,49 @@ test.each<[case_: string, yaml: string, changes: DefinitionChanges, expected: st
     "I:\n  description: |-\n    new\n\n  domain: legal\n",
   ],
   [
-    "a plain text by several lines",
+    "a plain text with several lines",
     "I:\n  description: old # c\n  domain: legal\n",
     { description: "First:\n\n- item" },
     "I:\n  description: |- # c\n    First:\n\n    - item\n  domain: legal\n",
   ],
   [
-    "a text above a deeper comment by several lines",
+    "a text above a deeper comment with several lines",
     "I:\n  description: old\n      # deeper\n  domain: legal\n",
     { description: "First\nsecond" },
     'I:\n  description: "First\\nsecond"\n      # deeper\n  domain: legal\n',
   ],
   [
-    "a word that older readers take for a boolean",
+    "a text with a word that is a boolean in YAML 1.1",
     "I:\n  description: x\n",
     { description: "yes" },
     'I:\n  description: "yes"\n',
   ],
   [
-    "nothing with a comment",
+    "a missing value before a comment",
     "I:\n  description: # c\n  domain: legal\n",
     { description: "new" },
     "I:\n  description: new # c\n  domain: legal\n",
   ],
   [
-    "nothing with an anchor",
+    "a missing value with an anchor",
     "I:\n  description: &d\n  domain: legal\n",
     { description: "new" },
     "I:\n  description: &d new\n  domain: legal\n",
   ],
   [
-    "nothing with a tag",
+    "a missing value with a tag",
     "I:\n  description: !!null\n  domain: legal\n",
     { description: "new" },
     "I:\n  description:  new\n  domain: legal\n",
   ],
   [
-    "a question without an answer",
+    "a missing value of an explicit key",
     "I:\n  ? description # c\n  ? domain\n  : legal\n",
     { description: "new" },
     "I:\n  ? description # c\n  : new\n  ? domain\n  : legal\n",
   ],
   [
-    "a map by a text",
+    "a map with a text",
     "I:\n  displayName: # c\n    a: b # d\n  domain: legal\n",
     { displayName: "new" },
     "I:\n  displayName: # c\n    new # d\n  domain: legal\n",
@@ -191,7 +191,7 @@ test.each<[case_: string, yaml: string, changes: DefinitionChanges, expected: st
     "I:\n  tags: # c\n    [] # d\n",
   ],
   [
-    "a list by an empty one",
+    "a list with an empty list",
     "I:\n  tags:\n    - a\n    # between\n    - b # d\n",
     { tags: [] },
     "I:\n  tags: [] # d\n",
@@ -202,7 +202,7 @@ test.each<[case_: string, yaml: string, changes: DefinitionChanges, expected: st
     { tags: ["x", "y, z"] },
     'I:\n  tags: [x, "y, z"] # d\n',
   ],
-  ["a text by a list", "I:\n  tags: !!str a, b # d\n", { tags: ["x"] }, "I:\n  tags: [x] # d\n"],
+  ["a text with a list", "I:\n  tags: !!str a, b # d\n", { tags: ["x"] }, "I:\n  tags: [x] # d\n"],
   [
     "values in brackets",
     'I: {tags: , domain: legal , "displayName":"A"}\n',
@@ -264,7 +264,7 @@ test.each<[yaml: string, expected: string]>([
   expect(edit(yaml, { domain: "legal" })).toBe(expected);
 });
 
-test("editDefinition() adds fields in their usual order, and multi-line texts as blocks", () => {
+test("editDefinition() adds fields in the usual order, and multi-line texts as blocks", () => {
   const yaml = "agent:\n  interface:\n    name: a\n    version: 1.0.0\n  # kept\n";
   const edited = edit(yaml, { tags: ["x"], description: "One\n\n  two\n", displayName: "A" });
   expect(edited).toBe(
@@ -280,7 +280,7 @@ test.each<[what: string, yaml: string, expected: string, replaced: string[]]>([
     [],
   ],
   [
-    "others refer to the value",
+    "aliases refer to the value",
     "agent:\n  interface:\n    name: a\n    version: 1.0.0\n    domain: &d software # c\n  one: *d # d\n  two: [*d, &d x, *d]\n  *d : y\n",
     "agent:\n  interface:\n    name: a\n    version: 1.0.0\n    domain: &d legal # c\n  one: software # d\n  two: [software, &d x, *d]\n  *d : y\n",
     ["agent.one", "agent.two[0]"],
@@ -292,7 +292,7 @@ test.each<[what: string, yaml: string, expected: string, replaced: string[]]>([
     ["agent.interface"],
   ],
   [
-    "others refer to the interface",
+    "an alias refers to the interface",
     "agent:\n  interface: &i { name: a, version: 1.0.0 }\n  copy: *i\n",
     "agent:\n  interface: &i { name: a, version: 1.0.0, domain: legal }\n  copy: {name: a, version: 1.0.0}\n",
     ["agent.copy"],
@@ -364,12 +364,12 @@ test.each<[type: DefinitionType, body: string, expected: string]>([
   ],
   ["command", 'invokes: { agent: "@other/x@1.0.0" }', 'invokes: { agent: "@other/x@1.0.0" }'],
   ["command", "invokes: { agent: Not A Name }\n  x: x", "invokes: { agent: Not A Name }\n  x: x"],
-])("editDefinition() qualifies the references of a %s with %j", (type, body, expected) => {
+])("editDefinition() adds organizations to the references of a %s in %j", (type, body, expected) => {
   const document = (text: string) => `${type}:\n  ${HEAD}\n  ${text}\n`;
   expect(edit(document(body), {}, NAMES)).toBe(document(expected));
 });
 
-test("adding the organization to references changes nothing else in the demo's documents but quotes", () => {
+test("adding organizations to references changes only quotes in the rest of the demo's documents", () => {
   for (const { type, yaml } of readDemoDefinitions()) {
     const source = parsed(yaml, type);
     const names = listReferences(source).map(({ type: kind, name }) => ({
@@ -425,7 +425,7 @@ test.each([
   ["a: b: c", "yaml", "Nested mappings"],
   ["other: 1", "yaml", "The root key is missing"],
   ["agent: 1", "agent", "must be a map"],
-])("editDefinition() does not touch %j", (yaml, path, because) => {
+])("editDefinition() rejects %j", (yaml, path, because) => {
   const edited = editDefinition(yaml, { name: "b" });
   const message = expect.stringContaining(because);
   expect(edited).toMatchObject({ ok: false, problems: [{ path, message }] });

@@ -39,7 +39,7 @@ beforeAll(async () => {
 
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-/** Publishes a public document and returns the definition's path. */
+/** Publishes a document as a public definition and returns the definition's path. */
 async function publish(api: TestApp, person: Person, document: { type: DefinitionType; yaml: string }) {
   const { type, yaml } = document;
   const { name, version } = parsed(yaml, type);
@@ -63,7 +63,7 @@ async function run(script: string, addresses: readonly string[]): Promise<string
   return `${out}${err}${await child.exited}`;
 }
 
-test("the program computes the digests from responses for all types", async () => {
+test("the program computes the API's digests from responses for definitions of all types", async () => {
   await using server = await openListeningApp();
   const { app, origin } = server;
   const addresses: string[] = [];
@@ -87,7 +87,7 @@ test("the program detects a changed rendering", async () => {
   expect(await run("digests.mjs", [address])).toBe("A digest is wrong.\n1");
 });
 
-test("steps with different texts have different hashes, even if their normal forms are equal", async () => {
+test("workflows with different tasks have different hashes, even if their normal forms are equal", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   const yamlOf = (version: string, task: string) =>
@@ -108,7 +108,7 @@ test("steps with different texts have different hashes, even if their normal for
   expect((await definitionOf(put)).hash).not.toBe(other.hash);
 });
 
-test("lists contain both hashes, and text responses have the digest of their bytes", async () => {
+test("lists contain both hashes, and text responses have a Repr-Digest of their bytes", async () => {
   await using server = await openListeningApp();
   const { app, origin } = server;
   const person = await app.make.person();

@@ -33,7 +33,7 @@ test("parseDefinition() reads the demo's documents with the types and names of t
   }
 });
 
-test("parseDefinition() completes a document that has only a name and a version", () => {
+test("parseDefinition() fills in defaults for a document that has only a name and a version", () => {
   expect(parsed(MINIMAL.replace("name: a", "name: code-reviewer")).fields).toEqual({
     displayName: "Code Reviewer",
     description: "",
@@ -65,7 +65,7 @@ test.each([
   ["tags: {a: b}", { tags: [] }],
   ["author: Ada", { author: "Ada" }],
   ["unknown: {kept: [1, 2]}", {}],
-])("parseDefinition() takes %j", (line, fields) => {
+])("parseDefinition() reads %j", (line, fields) => {
   expect(parsed(agent(line)).fields).toMatchObject(fields);
 });
 
@@ -175,14 +175,14 @@ test("parseDefinition() accepts a name of 100 characters and a version of 20", (
   expect(parsed(yaml)).toMatchObject({ name: "a".repeat(100), version: "123456.123456.123456" });
 });
 
-test("parseDefinition() reads a document of the largest size", () => {
+test("parseDefinition() reads a document of the maximum size", () => {
   const yaml = `${agent("notes: >-\n")}      `;
   const padded = yaml + "word ".repeat(40_000).slice(0, MAX_DEFINITION_BYTES - yaml.length - 1);
   const { notes } = parsed(padded).body["interface"] as { notes: string };
   expect(notes.length).toBeGreaterThan(150_000);
 });
 
-test("the hash depends on every value, but not on order, comments or style", () => {
+test("the hash depends on every value, but not on key order, comments or style", () => {
   const hashOf = (yaml: string) => hashDefinition(parsed(yaml).root);
   const hash = hashOf(agent("domain: legal\nx: {a: [1, 2], b: on}"));
   expect(hash).toMatch(/^sha256:[0-9a-f]{64}$/);

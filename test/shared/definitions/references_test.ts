@@ -31,7 +31,7 @@ test.each([
   ["reviewer@1.0.0 || 2.0.0", { orgSlug: null, name: "reviewer", range: "1.0.0 || 2.0.0" }],
   ["reviewer@1.0.0.0", null],
   ["reviewer@newest", null],
-])("parseReference() reads %j", (text, reference) => {
+])("parseReference(%j) returns %j", (text, reference) => {
   expect(parseReference(text)).toEqual(reference);
 });
 
@@ -90,11 +90,11 @@ test.each<[type: DefinitionType, yaml: string, references: string[]]>([
   ],
   ["workflow", "orchestration: {phases: text}", []],
   ["pipeline", "stages: [text, 7, {workflows: {a: b}}]", []],
-])("listReferences() of a %s with %j", (type, yaml, references) => {
+])("listReferences() returns the references of a %s with %j", (type, yaml, references) => {
   expect(referencesOf(yaml, type)).toEqual(references);
 });
 
-test("listReferences() of an agent returns required references, not recommended ones", () => {
+test("listReferences() returns an agent's required references, not its recommended or conflicting ones", () => {
   const yaml =
     "agent:\n  interface: {name: a, version: 1.0.0, dependencies: {requires: [b@1.0.0, c], recommends: [d], conflicts: [e]}}";
   expect(listReferences(parsed(yaml)).map(({ name }) => name)).toEqual(["b", "c"]);

@@ -46,11 +46,11 @@ const BLOCKS: readonly Case[] = [
   ["pipeline", "triggers: [{id: x}]", "triggers: [{id: x}, {id: y, parameters: [{name: z}]}]", "minor"],
 ];
 
-test.each(BLOCKS)("a block of a %s that goes from %j to %j as a whole is %s", (type, from, to, bump) => {
+test.each(BLOCKS)("changing a whole block of a %s from %j to %j is %s", (type, from, to, bump) => {
   expect(bumpOf(type, from, to)).toBe(bump as never);
 });
 
-test.each(["b", "b]c", 'b"]c', "b[0]", "b".repeat(70)])("a part with the id %j is removed", (id) => {
+test.each(["b", "b]c", 'b"]c', "b[0]", "b".repeat(70)])("removing the part %j is a major change", (id) => {
   const entry = `{id: ${JSON.stringify(id)}}`;
   const cases: readonly [type: DefinitionType, list: string][] = [
     ["pipeline", "stages: LIST"],
@@ -80,7 +80,7 @@ const SHORTHAND: readonly Case[] = [
   ["pipeline", "triggers: [push, schedule]", "triggers: [push]", "major"],
 ];
 
-test.each(SHORTHAND)("shorthand of a %s that goes from %j to %j is %s", (type, from, to, bump) => {
+test.each(SHORTHAND)("changing shorthand of a %s from %j to %j is %s", (type, from, to, bump) => {
   expect(bumpOf(type, from, to)).toBe(bump as never);
 });
 
@@ -94,17 +94,17 @@ test.each<[type: DefinitionType, one: string, other: string]>([
   ["command", `preflight: ${CHECKS}`, `preflight: {checks: ${CHECKS}}`],
   ["workflow", `preflight: ${CHECKS}`, `preflight: {checks: ${CHECKS}}`],
   ["workflow", "arguments: {positional: [a], flags: []}", "arguments: {positional: [{name: a}]}"],
-])("for a %s, %j and %j are equal", (type, one, other) => {
+])("in a %s, %j and %j have no difference", (type, one, other) => {
   expect(changesOf(type, one, other)).toEqual([]);
   expect(changesOf(type, other, one)).toEqual([]);
 });
 
-test("an empty value in a map of names and a number in place of a list are kept", () => {
+test("a null in a map of names and a number in place of a list are not ignored", () => {
   expect(bumpOf("agent", "output: {templates: {row: null}}", "output: {templates: {}}")).toBe("minor");
   expect(bumpOf("agent", "output: {section_order: 5}", "output: {section_order: []}")).toBe("minor");
 });
 
-test("the change of a shorthand entry names the entry", () => {
+test("the change of a shorthand entry has the entry's name in its path", () => {
   const from = definition("command", "inputs: [target]");
   const { fields } = diffFields(from, definition("command", "inputs: [target, env]"));
   expect(fields).toEqual([{ path: "command.inputs[env]", type: "added", newValue: { name: "env" } }]);
@@ -128,11 +128,11 @@ const POSITIONS: readonly Case[] = [
   ["agent", "tasks: {inputs: [a, b]}", "tasks: {inputs: [b, a]}", "minor"],
 ];
 
-test.each(POSITIONS)("positions of a %s that go from %j to %j are %s", (type, from, to, bump) => {
+test.each(POSITIONS)("changing the positions in a %s from %j to %j is %s", (type, from, to, bump) => {
   expect(bumpOf(type, from, to)).toBe(bump as never);
 });
 
-test("an input that changes the positions of arguments has this as its reason, and other inputs keep their own reasons", () => {
+test("an added argument that moves others has this as its reason, and other inputs keep their own", () => {
   const changes = changesOf("command", `inputs: [${A}]`, `inputs: [${ENV}, ${B}, ${A}]`);
   expect(changes.map(({ path, significance, reason }) => [path, significance, reason])).toEqual([
     ["command.inputs[e]", "structural", "Takes an input that callers may leave out"],
@@ -180,7 +180,7 @@ const NEEDS: readonly Case[] = [
   ["command", `inputs: [${ARG}, default: ~}]`, `inputs: [${ARG}}]`, "minor"],
 ];
 
-test.each(NEEDS)("inputs of a %s that go from %j to %j are %s", (type, from, to, bump) => {
+test.each(NEEDS)("changing the requirements of a %s from %j to %j is %s", (type, from, to, bump) => {
   expect(bumpOf(type, from, to)).toBe(bump as never);
 });
 
@@ -206,6 +206,6 @@ const RENAMES: readonly [type: DefinitionType, body: string, bump: string][] = [
   ["agent", "tasks: {outputs: [{id: x, name: N}]}", "patch"],
 ];
 
-test.each(RENAMES)("a changed name in a %s with %j is %s", (type, body, bump) => {
+test.each(RENAMES)("changing the name N in a %s with %j is %s", (type, body, bump) => {
   expect(bumpOf(type, body, body.replace("name: N", "name: OTHER"))).toBe(bump as never);
 });

@@ -23,7 +23,7 @@ test("changeTypeBetween() returns the part of the version that differs", () => {
   expect(changeTypeBetween("1.9.3", "1.9.10")).toBe("patch");
 });
 
-test("versionBefore() compares by number", () => {
+test("versionBefore() returns the next lower version in numeric order", () => {
   const versions = ["0.1.0", "1.9.0", "1.10.0", "2.0.0"];
   expect(versionBefore("1.10.1", versions)).toBe("1.10.0");
   expect(versionBefore("1.10.0", versions)).toBe("1.9.0");
@@ -32,7 +32,7 @@ test("versionBefore() compares by number", () => {
   expect(versionBefore("1.0.0", [])).toBeNull();
 });
 
-test("versionBefore() reads only a few of thousands of versions", () => {
+test("versionBefore() reads fewer than 20 of 10,000 versions", () => {
   const read = new Set<string | symbol>();
   const all = Array.from({ length: 10_000 }, (_, n) => `${Math.floor(n / 100)}.${n % 100}.0`);
   const versions = new Proxy(all, {
@@ -45,7 +45,7 @@ test("versionBefore() reads only a few of thousands of versions", () => {
   expect(read.size).toBeLessThan(20);
 });
 
-test("nextPatch() and nextMajor() return an unused version, or null if numbers run out", () => {
+test("nextPatch() and nextMajor() return an unused version, or null if there is none", () => {
   const versions = ["1.0.0", "1.0.9", "1.1.0", "3.4.5"];
   expect(nextPatch("1.0.0", versions)).toBe("1.0.10");
   expect(nextPatch("2.0.0", versions)).toBe("2.0.1");

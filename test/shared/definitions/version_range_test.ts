@@ -48,7 +48,7 @@ test.each([
   [" ", null],
   [`>=1.0.0 ${" ".repeat(60)}<2.0.0`, null],
   ["", null],
-])("pickVersion() of %j is %j", (range, version) => {
+])("pickVersion(%j) returns %j", (range, version) => {
   expect(pickVersion(range, VERSIONS)?.version ?? null).toBe(version);
   expect(pickVersion(range, VERSIONS.toReversed())?.version ?? null).toBe(version);
 });

@@ -32,7 +32,7 @@ const TEXTS = [
   "tab\tand \\ and \u2028 and \u0007",
 ];
 
-/** Names of definitions that a fork resolves to another organization. */
+/** Names of definitions in another organization. Some forks add that organization to references to these names. */
 const FOREIGN = ["helper", "checker", "writer"];
 
 /** An edit, and the values that the document must have after the edit. */
@@ -137,7 +137,7 @@ function isBelow(path: Path, above: Path): boolean {
   return above.every((step, index) => path[index] === step);
 }
 
-/** Expects all unchanged pieces in the document, in their order. */
+/** Expects the document to contain all unchanged pieces, in their order. */
 function expectOtherPieces(
   document: string,
   { pieces, changed, about }: { pieces: readonly Piece[]; changed: ReadonlySet<Piece>; about: string },

@@ -13,7 +13,7 @@ function warningsOf(yaml: string, type: DefinitionType) {
   return checkKeys(parsing.source, parsing.document);
 }
 
-/** Returns the warnings about these lines below a valid interface. */
+/** Returns the warnings about `lines`, which follow a valid interface. */
 function check(type: DefinitionType, lines: string) {
   const agentType = type === "agent" ? ", agentType: explorer" : "";
   const head = `${type}:\n  interface: {name: a, version: 1.0.0, description: Says what a sample does.${agentType}}\n`;
@@ -43,7 +43,7 @@ test.each<[DefinitionType, lines: string, suggestion: string | null]>([
   ["pipeline", "stages: [{workflow: [a]}]", "workflows"],
   ["pipeline", "stages: [{workflows: [{reff: a}]}]", "ref"],
   ["pipeline", "stagez: []", "stages"],
-])("an unknown key of a %s, %s, suggests %p", (type, lines, suggestion) => {
+])("an unknown key of a %s causes a warning: %s suggests %p", (type, lines, suggestion) => {
   const [warning, ...others] = check(type, lines);
   expect(others).toEqual([]);
   expect(warning).toMatchObject({ code: "UNKNOWN_KEY", line: 3, details: { suggestion } });
@@ -68,7 +68,7 @@ test.each<[DefinitionType, lines: string]>([
       "false",
     ),
   ],
-])("keys that the author of a %s may choose cause no warning: %s", (type, lines) => {
+])("valid keys and values of a %s cause no warning: %s", (type, lines) => {
   expect(check(type, lines)).toEqual([]);
 });
 
@@ -160,7 +160,7 @@ test("an unquoted boolean word in a key that also accepts texts is read as text,
 test.each([
   ["Short.", 6],
   ["x".repeat(1_025), 1_025],
-])("a description of %p causes a warning about its length", (description, length) => {
+])("a description that is too short or too long causes a warning: %p", (description, length) => {
   const yaml = `agent: {interface: {name: a, version: 1.0.0, description: ${description}}}`;
   expect(warningsOf(yaml, "agent")).toMatchObject([
     {
@@ -171,7 +171,7 @@ test.each([
   ]);
 });
 
-test("a key next to the definition causes a warning, because it is not rendered", () => {
+test("a key beside the root key causes a warning, because it is not rendered", () => {
   const yaml = "meta: {a: 1}\nnotes: x\nagent: {interface: {name: a, version: 1.0.0}}";
   expect(warningsOf(yaml, "agent")).toMatchObject([{ code: "UNKNOWN_KEY", path: "notes", line: 2 }]);
 });
@@ -194,7 +194,7 @@ test("at most fifty warnings are returned", () => {
   expect(check("agent", `mission: {${keys}}`)).toHaveLength(50);
 });
 
-test("values are looked up in the document only where spelling matters, and once per key", () => {
+test("looking up thousands of keys of a map reads the map's items only a few times", () => {
   const keys = Array.from({ length: 5000 }, (_, index) => `k${index}:`).join("\n      ");
   const yaml = `agent:
   interface: {name: sample, version: 1.0.0, description: Does what a sample does., agentType: explorer}

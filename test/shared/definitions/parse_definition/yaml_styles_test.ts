@@ -32,7 +32,7 @@ function readings(source: DefinitionSource) {
   };
 }
 
-/** Checks that all styles of a document have the same readings and no difference between them. */
+/** Writes a document in several random styles. Expects all of them to have the same readings and no differences. */
 function expectSameReadings(chance: Chance, { type, root, styles, about }: StyledDocument): void {
   const write = () => writeDocument(chance, root).map(({ text }) => text);
   const first = parsed(write().join(""), type);

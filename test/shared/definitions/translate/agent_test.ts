@@ -340,7 +340,7 @@ const CASES: readonly Case[] = [
 ];
 
 describe("an agent's section", () => {
-  test.each(CASES)("%s of type %s", (heading, agentType, blocks, text) => {
+  test.each(CASES)("%s is rendered for type %s", (heading, agentType, blocks, text) => {
     expect(sectionOf(rendered("agent", agentBody(agentType, blocks)), heading)).toBe(text);
   });
 });
@@ -351,7 +351,7 @@ test.each([
   ["high_stakes", 80, 60],
   ["security", 85, 70],
   ["critical", 90, 80],
-])("the preset %s is written as numbers", (preset, pass, middle) => {
+])("the preset %s is rendered as score ranges", (preset, pass, middle) => {
   const table = (vocabulary: object) =>
     tableBelow(rendered("agent", agentBody("validator", { decisions: { vocabulary, preset } })), "Decision");
   expect(table({ positive: "P", conditional: "C", negative: "N" }).slice(1)).toEqual([
@@ -411,7 +411,7 @@ test.each([
   ["executor", ["Edit", "constructor"], "Read, Grep, Glob"],
   ["executor", ["API"], "Read, Grep, Glob"],
   ["generator", "MCP", "Read, Grep, Glob"],
-])("tools of type %s given as %j are %j", (agentType, tools, expected) => {
+])("an agent of type %s with the tools %j has the runtime tools %j", (agentType, tools, expected) => {
   const { frontMatter } = load(rendered("agent", agentBody(agentType, { interface: { tools } })));
   expect(frontMatter["tools"]).toBe(expected as string);
 });
@@ -422,7 +422,7 @@ test.each([
   ["gpt", undefined],
   ["sonnets", undefined],
   [4, undefined],
-])("the model %j becomes %j", (model, expected) => {
+])("the model %j becomes %j in the front matter", (model, expected) => {
   const { frontMatter } = load(rendered("agent", agentBody("explorer", { defaults: { model } })));
   expect(frontMatter["model"]).toBe(expected as string);
 });

@@ -124,7 +124,7 @@ const CASES: readonly Case[] = [
 ];
 
 describe("renders the section", () => {
-  test.each(CASES)("%s of %j", (heading, blocks, text) => {
+  test.each(CASES)("%s for %j", (heading, blocks, text) => {
     expect(sectionOf(rendered("command", commandBody(blocks)), heading)).toBe(text);
   });
 });

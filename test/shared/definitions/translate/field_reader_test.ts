@@ -5,7 +5,7 @@ import { translateDefinition } from "../../../../shared/definitions/translate/tr
 import type { DefinitionType } from "../../../../shared/vocabulary.ts";
 import { parsed } from "../../../helpers/definitions/demo_definitions.ts";
 
-/** Renders a document with a valid interface and these lines as the rest of its body. */
+/** Renders a document with a valid interface and `lines` as the rest of its body. */
 function rendered(type: DefinitionType, lines: string, agentType = "explorer"): string {
   const yaml = `${type}:
   interface: {name: sample, version: 1.0.0, description: Does what a sample does., agentType: ${agentType}}
@@ -165,7 +165,7 @@ test("boolean words stay text outside boolean keys", () => {
   expect(check).toContain("prints `yes`");
 });
 
-test.each(["yes", "on", '"True"', "true"])("the safety scan sees allow_self_approval: %s", (word) => {
+test.each(["yes", "on", '"True"', "true"])("the safety scan detects allow_self_approval: %s", (word) => {
   const yaml = `pipeline: {interface: {name: a, version: 1.0.0}, stages: [{approval: {allow_self_approval: ${word}, min_approvals: 1.0}}]}`;
   expect(scanDefinition(parsed(yaml, "pipeline")).signals.map(({ id }) => id)).toEqual(["self-approval"]);
 });
@@ -184,7 +184,7 @@ test.each([
 });
 
 test.each(["gpt-5-mini", "openai/gpt-5", "mistral/magnum-opus", "{{ model }}"])(
-  "the model %s is named in the text",
+  "the model %s has no alias and is named in an agent's text",
   (model) => {
     const agent = rendered("agent", `${MISSION}defaults: {model: "${model}"}`);
     expect(agent).toContain(`- Model: \`${model}\`\n`);
@@ -267,7 +267,7 @@ test("an entry without a unique name is identified by its number", () => {
   expect(completion("{condition: a, exit_code: 1}")).toContain("**Criteria:**\n\n- **Exit code:** 1\n");
 });
 
-test("a name is omitted if nothing rendered follows it", () => {
+test("an entry whose other fields are empty adds no further notes", () => {
   const body = `${PHASE.replace(", KEY", "")}\narguments: {flags: [{name: a, choices: []}, {name: b, note: " ", more: {x: }}]}`;
   expect(rendered("workflow", body)).not.toContain("Further notes");
 });

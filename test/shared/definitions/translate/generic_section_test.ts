@@ -47,7 +47,7 @@ test("a value after a map is not rendered as part of the map", () => {
   );
 });
 
-test("text of several lines is unchanged", () => {
+test("a text of several lines is rendered unchanged in a fence", () => {
   expect(sectionOf(explorer({ custom: { script: "a\n  ```b\n" } }), "## Custom")).toBe(
     "**Script:**\n\n````\na\n  ```b\n````",
   );
@@ -68,7 +68,7 @@ test("0, false and empty lists in place of texts render no bullet", () => {
   expect(load(markdown).body).toBe("# Sample\n\nx\n");
 });
 
-test("unknown keys of a section are still rendered in that section", () => {
+test("unknown keys of known blocks are rendered", () => {
   const markdown = explorer({
     mission: { opener: "x", extra_thought: "one" },
     tone: { guidelines: ["a"], tempo: { fast: "two" } },

@@ -33,7 +33,7 @@ const SECOND = "and a second line, omega";
 const HARMLESS = "The harmless passage.";
 const NEIGHBOR = "The neighbor stays.";
 
-/** Returns the rendered opening of an explorer, between title and procedure. */
+/** Returns the rendered opening of an explorer, which is all of its text below the title. */
 function opening(opener: string): string {
   return sectionOf(rendered("agent", agentBody("explorer", { mission: { opener } })), "# Sample");
 }
@@ -100,13 +100,13 @@ describe("a text of several lines", () => {
   });
 });
 
-describe("a text of several lines in its place", () => {
-  test("is one paragraph where it has one visible line", () => {
+describe("a text of several lines in its context", () => {
+  test("becomes one escaped line if only one of its lines is visible", () => {
     for (const text of ["- x", "\n- x\n", "\r\n\r\n- x", " \n\t- x\u2028"])
       expect(opening(text)).toBe("\\- x");
   });
 
-  test("stays one line in front matter, headings and tables", () => {
+  test("becomes one line in front matter, headings and tables", () => {
     const text = `${FIRST}\n- ${SECOND}`;
     const body = agentBody("executor", {
       interface: { displayName: text, description: text },
@@ -144,7 +144,7 @@ describe("a text of several lines in its place", () => {
     );
   });
 
-  test("a command or a condition of several lines is fenced", () => {
+  test("is fenced in a condition", () => {
     const phase = { id: "a", name: "A", condition: "x > 1\n&& y", steps: [{ agent: "a@1.0.0" }] };
     const markdown = rendered("workflow", workflowBody([phase]));
     expect(markdown).toContain("\n- Only if:\n  ```\n  x > 1\n  && y\n  ```\n");
@@ -210,7 +210,7 @@ function basesOf(type: DefinitionType): unknown[] {
   return [pipelineBody([{ id: "a", name: "A", workflows: ["a@1.0.0"] }])];
 }
 
-/** Merges the second value into the first, and list items by index. */
+/** Merges `over` into `base`, and list items by index. Keeps the agent type and the command type of `base`. */
 function merge(base: unknown, over: unknown): unknown {
   if (typeof base !== "object" || typeof over !== "object" || base === null || over === null) return over;
   if (Array.isArray(base) !== Array.isArray(over)) return over;
@@ -261,7 +261,7 @@ test.each([
     "nested bullets in many lines",
     Array.from({ length: 400 }, (_, at) => `${" ".repeat(at * 2)}- x`).join("\n"),
   ],
-  ["10,000 items", "- x\n".repeat(25_000)],
+  ["25,000 items", "- x\n".repeat(25_000)],
   ["blank lines in an item", `- x\n${"\n".repeat(100_000)}y`],
   ["fences that open and close", "```\nx\n".repeat(16_000)],
   ["fences in items", "- ```\n  x\n".repeat(10_000)],
@@ -270,7 +270,7 @@ test.each([
   ["backslashes", `${"\\".repeat(50_000)}\n${"\\".repeat(50_000)}`],
   ["white space behind a marker", `-${" ".repeat(100_000)}x\ny`],
   ["tabs", "\t".repeat(50_000).concat("x\n- y")],
-])("100 kB of %s are rendered as a text that is not much larger", (_, text) => {
+])("the rendering of a large text is less than four times as large: %s", (_, text) => {
   const markdown = rendered("agent", agentBody("explorer", { mission: { opener: `a\n${text}` } }));
   expect(markdown.length).toBeLessThan(4 * text.length);
 });

@@ -171,7 +171,7 @@ describe("a pipeline's section", () => {
   });
 });
 
-test("a stage without a name and an id is titled with its number", () => {
+test("a stage without a name or an id is titled with its number", () => {
   expect(outline(rendered("pipeline", pipelineBody([{ steps: ["a"] }])))).toEqual([
     "# Sample",
     "## Order",
@@ -187,7 +187,7 @@ test.each([
   ["agents", "agent"],
   ["pipeline", "command"],
   ["constructor", "command"],
-])("rendering and graph read the reference type %s of a stage as %s, and keep other types", (type, read) => {
+])("rendering and graph read the stage type %s as %s, and an unknown type is still shown", (type, read) => {
   const body = pipelineBody([{ name: "S", type, ref: "helper" }]);
   const markdown = rendered("pipeline", body);
   expect(markdown).toContain(`- Run the ${read} \`helper\``);
@@ -195,7 +195,7 @@ test.each([
   expect(listReferences({ type: "pipeline", body })).toMatchObject([{ type: read, name: "helper" }]);
 });
 
-test("the text of `condition: on` and `positive: NO` is kept", () => {
+test("the condition `on` is rendered as text", () => {
   const markdown = rendered("pipeline", pipelineBody([{ ...STAGES[0], condition: "on" }]));
   expect(markdown).toContain("- Only if `on`");
 });

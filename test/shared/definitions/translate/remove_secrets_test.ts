@@ -82,14 +82,14 @@ test.each([
   }
 });
 
-test("keys that are not secrets are rendered", () => {
+test("values of keys that only resemble secrets are rendered", () => {
   for (const name of ["PUBLIC_KEY", "sort_key", "SECRET_KEYRING_PATH", "monkey"]) {
     const variables = [{ name, value: "XYZZY" }];
     expect(rendered("pipeline", pipelineWith({ environment: { variables } }))).toContain("XYZZY");
   }
 });
 
-test("a default is shown, even if empty, unless its name suggests a secret", () => {
+test("a default is shown, even if it is empty", () => {
   const inputs = [
     { name: "lens", default: "wide" },
     { name: "tokens_max", default: 7 },

@@ -240,7 +240,7 @@ describe("a definition that cannot be rendered", () => {
     );
   });
 
-  test("an exception in the translator is reported as a failure", () => {
+  test("an exception in the translator is reported as an internal failure", () => {
     const trap = new Proxy(agentBody("explorer"), {
       ownKeys: () => {
         throw new Error("no keys");
@@ -251,7 +251,7 @@ describe("a definition that cannot be rendered", () => {
 });
 
 describe("a definition that can be rendered", () => {
-  test.each(AGENT_TYPES)("an agent of type %s needs only its own blocks", (type) => {
+  test.each(AGENT_TYPES)("an agent of type %s needs only its required blocks", (type) => {
     expect(rendered("agent", agentBody(type))).toContain("\n# Sample\n");
   });
 
@@ -282,11 +282,11 @@ describe("a definition that can be rendered", () => {
     ["a stage's older form", "pipeline", pipelineBody([{ id: "a", ref: "go@1.0.0", type: "workflow" }])],
     ["workflows as plain text", "pipeline", pipelineBody([{ id: "a", workflows: ["go@1.0.0"] }])],
   ];
-  test.each(LENIENT)("%s cause no failure", (_, type, body) => {
+  test.each(LENIENT)("may have %s", (_, type, body) => {
     expect(translateBody(type, body).ok).toBe(true);
   });
 
-  test("has the hash of its text and the translator's version", () => {
+  test("has the hash of its rendering and the translator's version", () => {
     const translation = translateBody("command", commandBody());
     if (!translation.ok) throw new Error("Cannot translate the sample");
     const hex = createHash("sha256").update(translation.runtimeMd, "utf8").digest("hex");

@@ -159,7 +159,7 @@ describe("a workflow's section", () => {
   });
 });
 
-test("the section Order says how phases run", () => {
+test("the section Order describes how phases run", () => {
   const orchestration = {
     phases: PHASES,
     on_failure: "abort",

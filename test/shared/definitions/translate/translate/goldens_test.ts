@@ -18,7 +18,7 @@ function readFixtures(): Golden[] {
   return files.toSorted().map((file) => ({ file, runtimeMd: readFileSync(join(FOLDER, file), "utf8") }));
 }
 
-test.each(goldens)("$file is rendered as it was reviewed", ({ file, runtimeMd }) => {
+test.each(goldens)("$file is rendered exactly like its golden file", ({ file, runtimeMd }) => {
   expect(runtimeMd).toBe(readFileSync(join(FOLDER, file), "utf8"));
 });
 
@@ -70,7 +70,7 @@ const SECTIONS = {
   pipeline: "Starts-when Environment Order Stages Undo Tell Keep Remember Afterwards",
 } as const;
 
-test.each(goldens)("$file has only known sections, in their order", ({ file, runtimeMd }) => {
+test.each(goldens)("$file has only known sections, in the required order", ({ file, runtimeMd }) => {
   const type = file.split(".")[1] as keyof typeof SECTIONS;
   const order = SECTIONS[type].split(/\s+/).map((word) => word.replaceAll("-", " "));
   const found = outline(runtimeMd)
@@ -79,7 +79,7 @@ test.each(goldens)("$file has only known sections, in their order", ({ file, run
   expect(found).toEqual(order.filter((section) => found.includes(section)));
 });
 
-test("the outline of an agent follows its document", () => {
+test("an agent's outline contains its sections, categories, phases and special cases", () => {
   const reviewer = goldens.find(({ file }) => file === "code-reviewer.agent.md");
   expect(outline(reviewer?.runtimeMd ?? "")).toEqual([
     "# Code Reviewer",

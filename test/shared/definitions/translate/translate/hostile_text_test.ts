@@ -294,7 +294,7 @@ function humanizes(text: string): boolean {
   );
 }
 
-test("no content ends a fence", () => {
+test("no text ends the fence around it", () => {
   const fenced = fc.oneof(
     markupText,
     fc.string({ unit: fc.constantFrom(..."`~\n x"), minLength: 1, maxLength: 40 }),
@@ -326,7 +326,7 @@ test("runtime templates and arguments are not changed", () => {
   expect(outline(command)[0]).toBe("# $ARGUMENTS");
 });
 
-test("the translator's own words never form a command that runs on loading", () => {
+test("the translator's own words never form a command or a file reference", () => {
   for (const kind of Object.keys(BODIES)) {
     const [type, body] = BODIES[kind]?.("Careful!") ?? ["agent", {}];
     expect(load(rendered(type, body)).body).not.toMatch(/!`|(?:^|\s)@\w/);
@@ -346,7 +346,7 @@ test("front matter stays one line per key for any text", () => {
   );
 });
 
-/** Any value, to replace a value anywhere in a real document. */
+/** Arbitrary values that replace a value anywhere in a demo document. */
 const anyValue = fc.oneof(
   fc.constantFrom<unknown>(
     null,
@@ -374,7 +374,7 @@ const anyValue = fc.oneof(
     .map((value): unknown => value),
 );
 
-test("hostile values never throw, and never render as undefined, NaN, objects or empty items", () => {
+test("hostile values cause no internal failure, and never render as undefined, NaN, objects or empty items", () => {
   const documents = readDemoDefinitions().map(({ type, yaml }) => parsed(yaml, type));
   const place = fc.record({
     document: fc.nat(documents.length - 1),
@@ -400,7 +400,7 @@ function withoutCode(markdown: string): string {
   return markdown.replace(/^( *)(`{3,})[^\n`]*\n[\s\S]*?^\1\2$/gm, "");
 }
 
-/** Returns a copy whose value at the path of these indexes is replaced. */
+/** Returns a copy with the value at a path of key indexes replaced. An index beyond the last key wraps around. */
 function replaceAt(value: unknown, path: readonly number[], replacement: unknown): unknown {
   const [step, ...rest] = path;
   if (step === undefined || typeof value !== "object" || value === null) return replacement;
