@@ -11,7 +11,7 @@ export type ComparedDefinition = Pick<DefinitionSource, "type" | "root">;
 export const CHANGES = ["added", "removed", "modified", "unchanged"] as const;
 type FieldChangeType = (typeof CHANGES)[number];
 
-/** The names of the sections by type of change, such as `agent.interface`. */
+/** The names of the sections, such as `agent.interface`, by type of change. */
 type SectionDiff = Record<FieldChangeType, string[]>;
 
 export interface FieldChange {
@@ -32,8 +32,8 @@ export interface FieldDiff {
 
 /**
  * Compares two documents section by section. A section is a key at the top level, or inside a map at the top level. Compares the
- * whole value of each section, but ignores key order, comments and the version. Sections are in document order, those of `to`
- * first.
+ * whole value of each section, but ignores key order, comments and the version. Removed sections are in the order of `from`, all
+ * others in the order of `to`.
  */
 export function diffSections(from: ComparedDefinition, to: ComparedDefinition): SectionDiff {
   const [before, after] = [listSections(from), listSections(to)];
@@ -49,10 +49,9 @@ export function diffSections(from: ComparedDefinition, to: ComparedDefinition): 
 }
 
 /**
- * Compares two documents field by field. `full` also lists unchanged fields; the summary always counts them. An added or
- * removed block is one field, and so is a list of scalars. List entries with ids or names are matched by id or name, so that
- * a new entry at the top does not change all other entries. Shorthand is compared in its expanded form. An empty list is the
- * same as no list.
+ * Compares two documents field by field, except for the version. The summary counts unchanged fields; `full` also lists them. An
+ * added or removed block is one field, and so is a list of scalars. If all entries of a list have unique ids or names, they are
+ * matched by id or name, not by position. Shorthand is compared in its expanded form. An empty list is the same as no list.
  */
 export function diffFields(
   from: ComparedDefinition,

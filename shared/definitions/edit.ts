@@ -1,4 +1,4 @@
-/** Edits fields and references in the text of a definition. The rest of the text stays unchanged. */
+/** Edits fields and references in the text of a definition, and keeps the rest of the text. */
 import { isDeepStrictEqual } from "node:util";
 import { toRecord } from "../plain_values.ts";
 import type { DefinitionType } from "../vocabulary.ts";
@@ -15,7 +15,7 @@ export type DefinitionChanges = Partial<
   }
 >;
 
-/** A bare name and the organization that it refers to. */
+/** The name of a definition and the organization that owns it. */
 export interface QualifiedName {
   type: DefinitionType;
   name: string;
@@ -27,7 +27,7 @@ const FIELD_ORDER = ["displayName", "description", "agentType", "domain", "subdo
 
 /**
  * Writes fields into the `interface` of a document. Adds the organization to references to the given names: `reviewer@^1.0.0`
- * becomes `@acme/reviewer@^1.0.0`. All other bytes stay unchanged.
+ * becomes `@acme/reviewer@^1.0.0`. All other bytes stay unchanged, except aliases whose anchors change.
  */
 export function editDefinition(
   yaml: string,

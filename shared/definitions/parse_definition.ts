@@ -16,7 +16,7 @@ import { type DefinitionFields, readFields } from "./interface_fields.ts";
 import { isDefinitionName, MAX_DEFINITION_NAME_LENGTH } from "./name.ts";
 import { isVersion, MAX_VERSION_LENGTH } from "./version_numbers.ts";
 
-/** The maximum size of a document in bytes of UTF-8. Check the size of a client's text before parsing it. */
+/** The maximum size of a document in bytes of UTF-8. Callers must check the size of a client's text before parsing it. */
 export const MAX_DEFINITION_BYTES = 153_600;
 
 export interface DefinitionSource {
@@ -118,7 +118,7 @@ function rootKeys(type: DefinitionType | null): string {
   return (type ? [type] : DEFINITION_TYPES).map((key) => `"${key}${type ? "" : ":"}"`).join(" or ");
 }
 
-/** Returns the value of the root key for the type. If the key is missing, adds a problem and returns null. */
+/** Returns the map below the root key of the type; null if there is none. Adds problems of the root keys and their values. */
 function findBody(
   root: Record<string, unknown>,
   type: DefinitionType,

@@ -41,9 +41,8 @@ interface WrittenReference extends DefinitionReference {
 }
 
 /**
- * Returns the references of a document in document order. References that are equal except for their path are listed once. A
- * text that is not a valid reference is included, but cannot be resolved. Lists and maps are ignored; the translator handles
- * them.
+ * Returns the references of a document in document order. References that are equal except for their path are listed once. A text
+ * that is not a valid reference is included, but cannot be resolved. Lists and maps in place of a reference are ignored.
  */
 export function listReferences(source: Pick<DefinitionSource, "type" | "body">): WrittenReference[] {
   const found = new Map<string, WrittenReference>();

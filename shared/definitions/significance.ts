@@ -123,7 +123,7 @@ const REQUIREMENTS = {
 } as const satisfies Record<string, Decision>;
 
 const MOVED: Decision = { significance: "breaking", reason: "Callers give these arguments by position" };
-/** The lists of arguments and their entries. */
+/** Matches the lists that may contain positional arguments, and their entries. */
 const ARGUMENT_PATHS = new RegExp(`^(?:workflow\\.arguments\\.positional|command\\.inputs)(?:${ENTRY})?$`);
 
 /** Classifies the changes between two documents. Unchanged fields are omitted. */
@@ -161,7 +161,7 @@ function listRequired({ type, root }: ComparedDefinition): ReadonlySet<string> {
   return found;
 }
 
-/** Returns true if an argument of `from` has a different position in `to`. */
+/** Returns true if the lists of positional arguments differ at an index that both have. */
 function hasMovedArguments(from: ComparedDefinition, to: ComparedDefinition): boolean {
   const after = listArguments(to);
   return listArguments(from).some((name, index) => index < after.length && name !== after[index]);
@@ -190,7 +190,7 @@ export function suggestBump(changes: readonly Pick<SignificantChange, "significa
   return has("structural") ? "minor" : "patch";
 }
 
-/** Classifies a change. If no rule matches a block, the block is breaking if one of its parts is breaking. */
+/** Classifies a change. If no rule matches a block, a part that breaks existing callers makes the block breaking. */
 function decide(change: FieldChange): Decision {
   const { path, type } = change;
   const rule = RULES.find(

@@ -1,4 +1,4 @@
-/** Changes single values in a YAML text. All other bytes stay unchanged. */
+/** Changes and adds single values in a YAML text. All other bytes stay unchanged, except aliases whose anchors change. */
 import { isDeepStrictEqual } from "node:util";
 import {
   type Alias,
@@ -28,7 +28,7 @@ export type YamlEdit =
   | {
       ok: true;
       yaml: string;
-      /** The aliases outside of the changed values that were replaced by the text of their anchors. */
+      /** The aliases outside of the changed values that were replaced by the old values of their anchors. */
       replacedAliases: DefinitionProblem[];
     }
   | { ok: false; problems: DefinitionProblem[] };
@@ -42,8 +42,8 @@ interface Edits {
 const NO_EDITS: Edits = { below: new Map() };
 
 /**
- * Writes new values in the style of the old values. If the value of an anchor changes, its aliases are replaced by their
- * text. New keys follow the key `addAfter`. Fails if the new text does not parse to the intended values.
+ * Writes new values in the style of the old values. If the value of an anchor changes, its aliases are replaced by the old value.
+ * New keys follow the key `addAfter`, or the last key. Fails if the new text does not parse to the intended values.
  */
 export function editYaml(
   text: string,

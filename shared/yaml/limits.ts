@@ -2,7 +2,7 @@
 import { CST } from "yaml";
 
 /**
- * The limits of a document of at most 150 KiB, with expanded aliases. The outermost map has depth 1. Lines within block
+ * The limits of a document. Nodes and depth are counted with expanded aliases. The outermost map has depth 1. Lines within block
  * scalars and quoted scalars do not count.
  */
 export const YAML_LIMITS = { nodes: 20_000, depth: 64, aliasExpansions: 50, lines: 20_000 } as const;

@@ -108,7 +108,7 @@ function quotedLine(text: string, offset: number): string | null {
   return `${key} ${JSON.stringify(inner ?? plain)}`;
 }
 
-/** A quoted template, whose unquoted form YAML reads as a map within a map. */
+/** A quoted template. Without the quotes, YAML reads `{{ x }}` as a map whose key is a map. */
 const TEMPLATE = /^(?:-|[\w-]{1,60}:) "\{\{.*\}\}"$/;
 
 /**

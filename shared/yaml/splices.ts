@@ -175,7 +175,7 @@ export class TextSplices {
   }
 }
 
-/** Formats entries for use inside brackets. If the neighboring key is JSON, the entries get JSON quotes. */
+/** Formats entries for use inside brackets. If the neighboring key has double quotes, the entries are written as JSON. */
 function flowEntries(entries: readonly NewEntry[], neighbor: ParsedNode): string {
   const isJson = isScalar(neighbor) && neighbor.type === Scalar.QUOTE_DOUBLE;
   const format = (value: WrittenValue) => (isJson ? JSON.stringify(value) : flowText(value));

@@ -116,7 +116,7 @@ class PlainValueWalk {
     if (key !== null && Object.hasOwn(object, key)) {
       this.#addProblem(`The key ${quoteValue(key)} appears twice in one map. Keep one of them.`, key);
     }
-    // An assignment to __proto__ would change the object itself, here or wherever the object is copied.
+    // An assignment to __proto__ would replace the prototype of the object, or of a copy of it.
     if (key === "__proto__") this.#addProblem('"__proto__" cannot be a key. Choose another name.');
     if (key === "<<" && isScalar(pair.key) && pair.key.type === "PLAIN") this.#addProblem(MERGE_KEY, key);
     this.#offset = offset;

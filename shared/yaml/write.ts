@@ -33,8 +33,8 @@ export function flowText(value: WrittenValue, style?: Scalar.Type | null): strin
 }
 
 /**
- * Formats a text as a block scalar, which is folded only if the text has one line. Returns null for lists, and for texts that
- * need quotes.
+ * Formats a text as a block scalar. With `isFolded`, a text of one line is folded. Returns null for lists, and for texts that need
+ * quotes.
  */
 export function blockText(value: WrittenValue, isFolded = false): BlockText | null {
   if (typeof value !== "string" || !/^\S/.test(value) || value.endsWith("\n\n")) return null;

@@ -43,7 +43,7 @@ const TYPO_SIMILARITY = 0.65;
 /** The result of a check, without its place in the document. */
 type Finding = Pick<KeyWarning, "code" | "message" | "details">;
 
-/** Checks the keys and values of a document. Returns the warnings in document order. */
+/** Checks the keys and values of a document. Warnings about keys beside the root key come first, the others in document order. */
 export function checkKeys(
   source: Pick<DefinitionSource, "type" | "root" | "body">,
   { locate, nodeAt }: Pick<YamlDocument, "locate" | "nodeAt">,

@@ -2,7 +2,7 @@
 import { checks, interfaceBlock, META, outcome, TIMEOUT_MS } from "./common_keys.ts";
 import { type Keys, key } from "./keys.ts";
 
-/** The last three types are from before version 2 and mean `agent`. */
+/** The last three types are older names of `agent`. */
 const COMMAND_TYPES = ["agent", "utility", "custom", "validator", "executor", "fixer"];
 
 const MODEL: Keys = {

@@ -3,7 +3,7 @@ import { DEFINITION_DOMAINS, type DefinitionType } from "../../vocabulary.ts";
 import { titleCase } from "../interface_fields.ts";
 import { type Key, type Keys, key } from "./keys.ts";
 
-/** Returns the block `interface`, with the keys of every language and the given additional keys. */
+/** Returns the block `interface`, with the keys that all languages share and the given additional keys. */
 export function interfaceBlock(noun: DefinitionType, more: Keys = {}): Key {
   const keys: Keys = {
     name: key.text("Its name: lowercase letters, digits and hyphens", `my-${noun}`, { isRequired: true }),
@@ -66,7 +66,7 @@ const LOOK: Keys = {
   id: key.text("Its id", "has-tests"),
 };
 
-/** Returns a block of checks that run before or after the work. */
+/** Returns a list of checks that run before or after the work. */
 export function checks(meaning: string): Key {
   const keys: Keys = {
     ...LOOK,
@@ -77,7 +77,7 @@ export function checks(meaning: string): Key {
   return key.entries(meaning, "check", keys);
 }
 
-/** Returns a block of conditions that are evaluated before the work. Expressions refer to them as `context.<id>`. */
+/** Returns a list of conditions that are evaluated before the work. Expressions refer to them as `context.<id>`. */
 export function detectors(meaning: string): Key {
   return key.entries(meaning, "check", LOOK);
 }
@@ -110,7 +110,7 @@ export function outcome(meaning: string): Key {
   return key.block(meaning, keys, { or: ["text"] });
 }
 
-/** Returns a block of environment variables and their values. */
+/** Returns a map of environment variables to their values. */
 export function environment(meaning: string): Key {
   return key.names(key.text(), meaning, '{CI: "true"}');
 }

@@ -37,9 +37,9 @@ export interface Key {
   keys: Keys;
   /** True for a `map` that authors may extend. Unknown keys are allowed unless they resemble a known key. */
   isOpen: boolean;
-  /** The entries of a `list`, or the values of `names`. */
+  /** Describes the entries of a `list` or the values of `names`; null for other kinds. */
   item: Key | null;
-  /** The key of a `map` that a value of another kind stands for. */
+  /** The key of a `map` that gets the value if the author writes a scalar or a list in place of the map. */
   main: string;
   /** The label of entries in the graph. */
   label: string;
@@ -117,7 +117,7 @@ export const key = {
     return key.block(meaning, keys, { ...options, isOpen: true });
   },
 
-  /** A list of maps. An entry that is not a map stands for its key `main`. */
+  /** A list of maps. An entry that is not a map is read as the value of its key `main`. */
   entries(meaning: string, main: string, keys: Keys, options: Options = {}): Key {
     return { ...BASE, kind: "list", meaning, item: key.block("", keys, { main }), ...options };
   },
@@ -165,7 +165,7 @@ function withOtherNames(keys: Keys): Keys {
   return Object.fromEntries(entries);
 }
 
-/** Returns an example of the key in YAML on one line. For a map, the example contains its first two keys. */
+/** Returns a one-line example of the key in YAML. For a map, it contains the first two scalar keys, or else the first key. */
 export function exampleOfKey(key: Key): string {
   if (key.example !== "") return key.example;
   const flow = { collectionStyle: "flow", flowCollectionPadding: false, lineWidth: 0 } as const;

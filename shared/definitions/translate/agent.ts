@@ -39,8 +39,7 @@ const SECTIONS: readonly MarkdownSection<Agent>[] = [
 ];
 
 /**
- * Keys that the text omits: the registry shows the first group beside the text, and the host reads the second from its
- * settings.
+ * Keys that the text omits. The registry shows `REGISTRY_KEYS` beside the text, and the host reads `HOST_KEYS` from its settings.
  */
 const REGISTRY_KEYS = ["risk_level", "triggers", "domain_profile"] as const;
 const HOST_KEYS = ["timeout", "max_tokens", "temperature"] as const;
@@ -114,7 +113,7 @@ function writeLens(w: MarkdownWriter, lens: Fields): void {
   });
 }
 
-/** Returns `**Name**: text`, or only the part that exists. */
+/** Returns `**Name**: text`, or only the part that exists, or else the id. */
 function describe(fields: Fields, ...keys: readonly string[]) {
   const name = fields.strong("name");
   const text = fields.passage(...keys, "description", "text");

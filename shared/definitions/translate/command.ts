@@ -90,7 +90,7 @@ function writePreflight(w: MarkdownWriter, preflight: Fields): void {
   writeChecks(w, readChecks(preflight, "checks"));
 }
 
-/** Types of commands that call an agent. The last three are from before version 2. */
+/** Types of commands that call an agent. The last three are older names of `agent`. */
 const AGENT_COMMANDS = new Set(["agent", "validator", "executor", "fixer"]);
 
 /** Writes the agents to call and the options of the run. Fails with `missing_invokes` or `bad_reference`. */

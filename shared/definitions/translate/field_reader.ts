@@ -222,7 +222,7 @@ export class Fields {
     return leftovers.length === 0 ? null : Object.fromEntries(leftovers);
   }
 
-  /** Returns the first of the keys whose text was read and can be a name, with this text. */
+  /** Returns the first of `keys` that was read and whose text is short enough for a name, with the text. */
   findName(keys: readonly string[]): readonly [key: string, text: string] | null {
     for (const key of keys) {
       const text = scalarText(this.peek(key))?.trim() ?? "";
@@ -247,8 +247,8 @@ export class Fields {
 }
 
 /**
- * Returns the leftovers of each entry after the name that a section has shown. An entry without its own name gets its number,
- * because the nearest row may belong to another entry.
+ * Returns the leftovers of each entry, after the name that the section has shown. If the name is missing or not unique, the number
+ * of the entry replaces it. A single entry needs no number.
  */
 function listRests({ entries, nameKeys }: MapList): DocumentMap[] {
   const names = entries.map((entry) => entry.findName(nameKeys));

@@ -117,7 +117,7 @@ function writeItems(w: MarkdownWriter, items: readonly unknown[]): void {
   for (const [index, item] of items.entries()) writeItem(w, item, index + 1);
 }
 
-/** Writes an item. The first scalar of a map is its title, and the other values are nested below. */
+/** Writes an item. If a map starts with a scalar, the scalar is the title, and the other values are nested below it. */
 function writeItem(w: MarkdownWriter, item: unknown, number: number): void {
   const text = scalarText(item);
   if (text !== null) {
@@ -165,7 +165,7 @@ export function writeCommand(
   }
 }
 
-/** Writes a row for each key whose value is a map or a message. Other values stay among the leftovers. */
+/** Writes a table with a row for each outcome that has a message or an exit code. Other values stay among the leftovers. */
 export function writeOutcomes(w: MarkdownWriter, postflight: Fields, keys: readonly string[]): void {
   const rows = keys.map((key) => {
     const name = prose(humanize(key.replace(/^on_/, "")));

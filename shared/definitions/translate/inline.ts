@@ -49,7 +49,7 @@ function compose(pieces: readonly (string | Passage)[]): Prose {
     const { lead, below } = piece;
     const [first = ""] = below;
     lines = startParagraph(lines, lead === "" ? introduce(words) : words, lead);
-    // Only a list that starts with 1 may follow a paragraph without a blank line.
+    // A numbered list that does not start with 1 must follow a blank line.
     if (lead === "" && lines.at(-1) !== "" && /^\d/.test(first) && !first.startsWith("1) "))
       lines = [...lines, ""];
     lines = [...lines, ...below];
@@ -204,7 +204,7 @@ function mustEscape(char: string, next: string, isLabel: boolean): boolean {
   return isLabel && char === "*";
 }
 
-/** Returns the start and end of every code span and template. Finds each kind in one pass. */
+/** Returns the start and end of every code span and, outside labels, of every template. Finds each kind in one pass. */
 function findSpans(line: string, isLabel: boolean): Map<number, number> {
   const spans = new Map<number, number>();
   addCodeSpans(line, spans);

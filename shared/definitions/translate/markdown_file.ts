@@ -33,7 +33,7 @@ export function readSource({ type, name, version, body: map }: TranslatableDefin
 /** Writes a section of the text. */
 export type MarkdownSection<Of extends Source = Source> = (w: MarkdownWriter, source: Of) => void;
 
-/** Returns the section of a block: the heading, the output of `write`, and the unread fields. */
+/** Returns a function that writes a block, if it is a map: its heading, the output of `write`, and its unread fields. */
 export function block<Of extends Source>(
   key: string,
   heading: Inline,
@@ -76,8 +76,8 @@ export function renderFile<Of extends Source>(
 }
 
 /**
- * Returns a rendered file without the `version` line of its front matter. Renderings of the same text in different versions
- * differ only in this line, because agents contain their version.
+ * Returns a rendered file without the `version` line of its front matter. Renderings of the same text in different versions differ
+ * only in this line. Agents and pipelines contain it.
  */
 export function withoutVersion(markdown: string): string {
   const end = markdown.indexOf("\n---\n") + 1;

@@ -96,7 +96,7 @@ function continuesParagraph(line: string, level: Level): boolean {
   return marker === null || !endsParagraph(marker);
 }
 
-/** Returns true for a bullet, or for a numbered item if its number is 1. */
+/** Returns true for a bullet or an item with the number 1, unless the item is empty. */
 function endsParagraph({ text, isEmpty }: Marker): boolean {
   return !isEmpty && (text === "* " || text === "1) ");
 }
@@ -166,7 +166,7 @@ function readFence(lines: readonly string[], at: number, { base }: Level): Block
   return { block: body.every(isBlank) ? null : block, next: end + 1 };
 }
 
-/** Returns the language of a fence and its options. Other words could have a meaning for the agent that loads the file. */
+/** Returns the language and the harmless options of a fence. Other words could have a meaning for the agent that loads the file. */
 function cleanInfo(info: string): string {
   const words = collapse(info);
   if (/^[\w+#.-][\w+#.,:=/"'{}()[\] -]{0,99}$/.test(words)) return words;

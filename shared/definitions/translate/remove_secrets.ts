@@ -1,4 +1,4 @@
-/** Removes secrets, addresses and empty values from the rendered text. */
+/** Removes secrets, addresses and empty values before a document is rendered. */
 import { isRecord } from "../../plain_values.ts";
 import { scalarText } from "../../yaml/scalars.ts";
 

@@ -59,8 +59,8 @@ export function translateDefinition(definition: TranslatableDefinition): Transla
 }
 
 /**
- * Renders a definition. Every type needs a description for the front matter. If it is missing, the failure also lists the
- * other missing parts.
+ * Renders a definition. Every type needs a description for the front matter. If it is missing, the failure also contains the
+ * failures of the renderer.
  */
 function render(definition: TranslatableDefinition): string {
   const { type } = definition;

@@ -20,7 +20,7 @@ export type TranslationFailureReason =
 
 /** Thrown within the translator. `translateDefinition` returns it as a value. */
 export class TranslationFailure extends Error {
-  /** The other missing parts, so that authors see all problems at once. */
+  /** The other failures of the same document, so that authors see several problems at once. */
   others: readonly TranslationFailure[] = [];
   readonly reason: TranslationFailureReason;
   /** The path in the document, starting with its root key: `workflow.orchestration.phases[0].steps[1]`. */

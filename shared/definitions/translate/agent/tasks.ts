@@ -36,7 +36,7 @@ export function writeTasks(w: MarkdownWriter, tasks: Fields): void {
   w.table(["Result", "Type", "Format", "Required", "Meaning"], outputs);
 }
 
-/** Returns a type such as `array of path` or `enum: users, operators or developers`. */
+/** Returns a type such as `array of path`, or an enum with its values in parentheses. */
 function describeType(fields: Fields): Inline | null {
   const type = fields.prose("type");
   const item = md`of ${fields.prose("itemType", "item_type")}`;
