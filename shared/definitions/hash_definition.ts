@@ -3,10 +3,7 @@ import { createHash } from "node:crypto";
 import { isRecord } from "../plain_values.ts";
 import { readYaml } from "../yaml/document.ts";
 
-/**
- * Returns the hash of a parsed document. It is the hash of the canonical JSON (RFC 8785), so key order, comments and style do
- * not matter.
- */
+/** Returns the hash of a parsed document's canonical JSON (RFC 8785). Key order, comments and style do not matter. */
 export function hashDefinition(root: Readonly<Record<string, unknown>>): string {
   return digest(toCanonicalJson(root));
 }
@@ -32,7 +29,7 @@ export function digest(text: string): string {
 function toCanonicalJson(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(toCanonicalJson).join(",")}]`;
   if (!isRecord(value)) return JSON.stringify(value);
-  // A new object with sorted keys would have its integer keys first.
+  // An object with sorted keys would not do, because JavaScript puts integer keys first.
   const keys = Object.keys(value).toSorted();
   return `{${keys.map((key) => `${JSON.stringify(key)}:${toCanonicalJson(value[key])}`).join(",")}}`;
 }

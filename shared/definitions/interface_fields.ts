@@ -40,8 +40,8 @@ export function tooLong(key: string, text: string): string | null {
 }
 
 /**
- * Reads the fields. A missing or non-scalar value gets the default. Problems are values that are not allowed, texts that are
- * too long, and too many tags. `isNew` adds limits that documents stored earlier may exceed.
+ * Reads the fields. A missing value, or a list or map in place of a text, gets the default. Adds problems for values that are not
+ * allowed, texts that are too long, and too many tags. `isNew` adds limits that documents stored earlier may exceed.
  */
 export function readFields(
   declared: Record<string, unknown>,

@@ -7,7 +7,7 @@ import { expandEntries } from "./language/walk_keys.ts";
 
 export const SIGNIFICANCES = ["breaking", "structural", "cosmetic", "metadata"] as const;
 /**
- * The significance of a change. `breaking`: users must change something. `structural`: the definition works differently.
+ * The significance of a change. `breaking`: callers must change something. `structural`: the definition works differently.
  * `cosmetic`: only the wording changes. `metadata`: only discovery and description change, not behavior.
  */
 export type Significance = (typeof SIGNIFICANCES)[number];

@@ -12,7 +12,7 @@ const PART = `(?:0|[1-9]\\d{0,${MAX_VERSION_DIGITS - 1}})`;
 
 export const VERSION = new RegExp(`^${PART}\\.${PART}\\.${PART}$`);
 
-/** Returns true for three numbers without leading zeros, separated by dots. */
+/** Returns true for three numbers without leading zeros, separated by dots, within the limits above. */
 export function isVersion(text: string): boolean {
   return text.length <= MAX_VERSION_LENGTH && VERSION.test(text);
 }

@@ -6,7 +6,7 @@ const OCTAL_OR_HEXADECIMAL = /^0(?:o[0-7]+|x[\da-fA-F]+)$/;
 /** A double can represent at least this many significant decimal digits. */
 const MAX_DIGITS = 15;
 
-/** Words for true and false. YAML 1.1 reads all of them as booleans; YAML 1.2 reads only `true` and `false` as booleans. */
+/** Words for true and false. `plainScalar` keeps only `true` and `false` as booleans; all other words stay text. */
 const TRUE = /^(?:true|yes|on|y)$/i;
 const FALSE = /^(?:false|no|off|n)$/i;
 

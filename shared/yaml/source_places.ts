@@ -53,7 +53,7 @@ function contentLength(source: string): number {
   return 0;
 }
 
-/** Returns the end of a node's last character, without the comments and line ends after it. */
+/** Returns the offset after a node's last character, not counting comments and line ends after the node. */
 export function endOfNode(node: ParsedNode): number {
   if (isBlockScalar(node)) {
     const { header, content } = placeBlockScalar(node);

@@ -33,7 +33,7 @@ export interface PlainValue {
   aliases: ReadonlyMap<Alias, ParsedNode>;
 }
 
-/** Converts maps to objects, lists to arrays and aliases to copies of their anchors. */
+/** Converts maps to objects, lists to arrays and aliases to copies of the anchored values. */
 export function toPlainValue(tree: Document.Parsed): PlainValue {
   const walk = new PlainValueWalk();
   let value: unknown = null;
@@ -45,7 +45,7 @@ export function toPlainValue(tree: Document.Parsed): PlainValue {
   return { value, problems: walk.problems, aliases: walk.aliases };
 }
 
-/** Returns the source text of a key, so that `1.10` and `on` stay unchanged. */
+/** Returns the text of a key. A number, boolean or null keeps its source text, such as `1.10`; a missing key is `null`. */
 export function keyText(node: Tree): string {
   if (!isScalar(node)) return "null";
   return typeof node.value === "string" ? node.value : (node.source ?? String(node.value));
@@ -63,7 +63,7 @@ class WalkEnded extends Error {}
 class PlainValueWalk {
   readonly problems: TreeProblem[] = [];
   readonly #path: PathStep[] = [];
-  /** The latest node with each anchor name, in document order. */
+  /** The latest node so far with each anchor name. */
   readonly #anchors = new Map<string, ParsedNode>();
   /** The target of each alias, determined when the walk first reached the alias. */
   readonly aliases = new Map<Alias, ParsedNode>();

@@ -6,7 +6,7 @@ export type WrittenValue = string | readonly string[];
 
 /** A block scalar. */
 export interface BlockText {
-  /** The header: `|`, `|-` or `>-`. */
+  /** The header: `|`, `|-`, `>` or `>-`. */
   header: string;
   lines: string[];
 }

@@ -14,7 +14,7 @@ export interface KeyPlace {
   path: readonly (string | number)[];
   /** The map that contains the value. */
   around: { key: Key; value: Readonly<Record<string, unknown>> };
-  /** The context in the graph: the label of the nearest labeled entry. */
+  /** The context in the graph: the label and id of the nearest labeled entry, such as `phase review`. */
   context: string;
 }
 

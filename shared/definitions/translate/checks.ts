@@ -41,7 +41,7 @@ export function readClause(check: Fields): Clause {
   return typeof clause === "string" ? { text: clause, script: null } : clause;
 }
 
-/** Returns the items of `checks`. Fails with `unknown_kind` if the value is not a list, because the value could contain a check. */
+/** Returns the items of `checks`. Fails with `unknown_kind` if the value is not a list, because it may be a single check. */
 export function readChecks(block: Fields, key: string): Fields[] {
   if (!Array.isArray(block.peek(key) ?? [])) {
     throw new TranslationFailure("unknown_kind", `${block.path}.${key}`, "The checks must be a list");
@@ -97,7 +97,7 @@ function describeCommand(check: Fields): Clause {
 
 function describeExpectation(check: Fields): Inline {
   if (check.flag("expect_empty") === true) return md`prints nothing`;
-  // A word such as "yes" is the text that the command must print.
+  // Not `flag`, because a word such as "yes" is the text that the command must print.
   const expected = check.peek("expect_output");
   if (typeof expected === "boolean") {
     check.skip("expect_output");

@@ -11,7 +11,7 @@ export interface Ordered {
   fields: Fields;
   /** The number of the entry in document order, counted from 1. */
   number: number;
-  /** The name of the entry, for people. */
+  /** The name of the entry, or else its id, or its kind and number. */
   title: Inline;
   /** The indexes of the entries that must finish first. */
   after: readonly number[];

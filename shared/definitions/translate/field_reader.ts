@@ -194,7 +194,7 @@ export class Fields {
     return entries;
   }
 
-  /** Marks everything as read, because it does not apply. */
+  /** Marks all keys as read and drops the maps and lists below them, so that the map has no leftovers. */
   discard(): void {
     this.skip(...this.keys());
     this.#parts = null;

@@ -1,4 +1,4 @@
-/** References from one definition to another, as they appear in the text. */
+/** Checks references to other definitions, and formats them for the rendered text. */
 import { scalarText } from "../../yaml/scalars.ts";
 import { parseReference } from "../references.ts";
 import { RANGE_FORMS } from "../version_range.ts";

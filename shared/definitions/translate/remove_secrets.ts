@@ -54,7 +54,7 @@ function isAddress(value: unknown): boolean {
 
 interface Place {
   key: string;
-  /** True below a key `secrets`, where every value is a secret. */
+  /** True below a key `secrets`, where only the values of PUBLIC_SECRET_KEYS may be shown. */
   isBelowSecrets: boolean;
 }
 

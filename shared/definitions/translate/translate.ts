@@ -11,14 +11,14 @@ import { TranslationFailure, type TranslationFailureReason } from "./translation
 import { renderWorkflow } from "./workflow.ts";
 
 /**
- * The version of the translator. Increase it whenever the same definition would give other bytes; the golden files depend on
- * it.
+ * The version of the translator. Increase it whenever a definition would be rendered differently. A test requires it if golden
+ * files change.
  */
 export const TRANSLATOR_VERSION = "1.2.8";
 
 /** The reason why a definition cannot be rendered. */
 export interface FailedTranslation {
-  /** `internal` is a fault of the translator. The author can fix all other reasons. */
+  /** `internal` means a bug in the translator. All other reasons are problems of the document. */
   reason: TranslationFailureReason | "internal";
   /** The path in the document, starting with its root key. */
   path: string;

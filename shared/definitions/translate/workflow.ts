@@ -198,7 +198,7 @@ function writeScore(w: MarkdownWriter, score: Fields, phases: Workflow["phases"]
     const weight = weights.number(id);
     return weight === null ? [] : [{ name: titles.get(id) ?? prose(id), weight }];
   });
-  // Weights range from 0 to 1. Some authors write points instead, as agents do.
+  // Weights range from 0 to 1. Some authors write points instead, as in the scoring of agents.
   const arePoints = known.some(({ weight }) => weight > 1);
   const rows = known.map(({ name, weight }) => [name, arePoints ? md`${weight}` : percentage(weight)]);
   w.table(["Phase", "Weight"], rows);

@@ -128,7 +128,7 @@ const POSITIONS: readonly Case[] = [
   ["agent", "tasks: {inputs: [a, b]}", "tasks: {inputs: [b, a]}", "minor"],
 ];
 
-test.each(POSITIONS)("changing the positions in a %s from %j to %j is %s", (type, from, to, bump) => {
+test.each(POSITIONS)("changing input positions in a %s from %j to %j is %s", (type, from, to, bump) => {
   expect(bumpOf(type, from, to)).toBe(bump as never);
 });
 
@@ -180,7 +180,7 @@ const NEEDS: readonly Case[] = [
   ["command", `inputs: [${ARG}, default: ~}]`, `inputs: [${ARG}}]`, "minor"],
 ];
 
-test.each(NEEDS)("changing the requirements of a %s from %j to %j is %s", (type, from, to, bump) => {
+test.each(NEEDS)("changing the required inputs of a %s from %j to %j is %s", (type, from, to, bump) => {
   expect(bumpOf(type, from, to)).toBe(bump as never);
 });
 

@@ -69,7 +69,7 @@ test("bun run start uses the file's database instead of its own", async () => {
   expect(readStackSettings(directory, env)).toMatchObject({ config: { databaseUrl: URL } });
 });
 
-test("the admin command line reads the file, and warns about misspelled variables", async () => {
+test("the admin command line reads DATABASE_URL_FILE, and warns about misspelled variables", async () => {
   const path = await writeSecret("postgres://app:hunter2@127.0.0.1:1/app");
   await chmod(path, 0o400);
   let printed = "";

@@ -6,7 +6,7 @@ import type { MarkdownWriter } from "../markdown_writer.ts";
 import { scoreRange } from "../phrases.ts";
 import { type Agent, categoryTitle } from "./agent_source.ts";
 
-/** The lowest scores of the upper and the middle band. */
+/** The minimum scores of the positive decision and of the middle band. */
 const PRESETS: Readonly<Record<string, readonly [pass: number, middle: number]>> = {
   low_risk: [60, 40],
   quality_gate: [70, 50],

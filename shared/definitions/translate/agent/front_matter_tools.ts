@@ -1,5 +1,5 @@
 /**
- * Maps an agent's tools to names of coding agents, for `tools` in the front matter, and lists the tools that only the host
+ * Maps an agent's tools to the tool names of coding agents, for `tools` in the front matter, and lists the tools that only the host
  * knows.
  */
 import { type Inline, prose } from "../inline.ts";
@@ -16,9 +16,8 @@ const RUNTIME_NAMES: ReadonlyMap<string, readonly string[]> = new Map([
 const READING_TOOLS = "Read, Grep, Glob";
 
 /**
- * Returns the value of `tools` in the front matter. `null` omits the key, so that the agent inherits all tools. It is
- * returned for executors and generators that name no tools. Tools that only the host knows never grant other tools, such as
- * Bash.
+ * Returns the value of `tools` in the front matter. For executors and generators that name no tools, returns `null`, which omits
+ * the key, so that the agent inherits all tools. Tools that only the host knows never grant other tools, such as Bash.
  */
 export function runtimeTools(agent: Agent): string | null {
   const tools = listTools(agent);

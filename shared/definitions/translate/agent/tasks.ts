@@ -1,4 +1,4 @@
-/** Writes the inputs, the work and the outputs of an executor or generator. */
+/** Writes the inputs, steps, results, completion and rollback of an executor or generator. */
 import { groupByLevel, type Ordered, readOrdered } from "../dependency_levels.ts";
 import type { Fields } from "../field_reader.ts";
 import { writeCommand, writeLeftoverBullets } from "../generic_section.ts";

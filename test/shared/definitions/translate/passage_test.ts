@@ -157,7 +157,7 @@ interface Place {
   render: (text: string) => string;
 }
 
-/** Lists every prose key of a language, with a document that renders the key. */
+/** Lists all prose keys of a language. Throws if a key is not rendered. */
 function prosePlaces(type: DefinitionType): Place[] {
   return [...proseKeys(LANGUAGES[type], type, (value) => value)].map(({ path, wrap }) => {
     const base = basesOf(type).find((body) => {

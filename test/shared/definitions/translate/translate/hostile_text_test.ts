@@ -282,7 +282,7 @@ describe.each(Object.keys(BODIES))("%s", (kind) => {
   });
 });
 
-/** Returns whether a text is rendered. Blank texts are omitted. */
+/** Returns whether a text is rendered as written. Blank texts are omitted. */
 function isVisible(text: string): boolean {
   return text.replace(/[\s\p{Cc}]/gu, "") !== "" && humanizes(text);
 }
