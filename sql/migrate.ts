@@ -52,7 +52,10 @@ export interface LockPatience {
 const BUSY = [LOCK_NOT_AVAILABLE, DEADLOCK_DETECTED, SERIALIZATION_FAILURE];
 const CONNECTION_LOST = "Cannot migrate: the connection to the database was lost; run it again to go on";
 
-/** A little over two minutes in total. Other sessions wait at most a little over 2 s, and reads give up only after 3 s. */
+/**
+ * All attempts together take a little over two minutes. Each attempt blocks other sessions for just over 2 s, so reads, whose lock
+ * timeout is 3 s, do not fail.
+ */
 const PATIENCE: LockPatience = { timeoutMs: 2000, pauseMs: 5000, attempts: 20 };
 
 export interface MigrateOptions {

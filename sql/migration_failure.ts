@@ -1,4 +1,4 @@
-/** Describes a failed migration in one line, with a hint about the cause. */
+/** Describes a failed migration in one line, with a hint about how to fix it. */
 import type { Sql } from "./connection/pool.ts";
 import { hasSqlState } from "./connection/pool.ts";
 

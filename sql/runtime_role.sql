@@ -14,7 +14,7 @@ begin
     grant usage on schema public to ulr_app;
   end if;
 
-  -- Tables that the owner or an operator adds later.
+  -- Default privileges for tables and sequences that this role, the owner, creates later.
   if has_schema_privilege('public', 'create') then
     alter default privileges in schema public grant select, insert, update, delete on tables to ulr_app;
     alter default privileges in schema public grant usage, select, update on sequences to ulr_app;

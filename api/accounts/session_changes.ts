@@ -26,7 +26,7 @@ interface SessionStart {
   passwordHash?: string;
   ttlHours: number;
   device: { address: string; userAgent: string | null } | null;
-  /** The user's second factor; `operator` if an operator vouches for the user. */
+  /** The second factor that the user signed in with; `operator` if an operator vouches for the user; null if none was used. */
   secondFactor: ProofKind | "operator" | null;
   /** A user or an operator. If it is a user, the audit entry names the new session as the credential. */
   actor: AuditActor;

@@ -191,7 +191,7 @@ function present(row: DefinitionRow, { document, changes, draft }: Prepared): Re
     type: row.type,
     name: row.name,
     version: row.version,
-    // A kept text was rendered by the translator version in the row.
+    // If the text is unchanged, the row's translator version rendered it.
     translatorVersion: changes ? TRANSLATOR_VERSION : row.translatorVersion,
     previousTranslatorVersion: row.translatorVersion,
     newVersionCreated: draft !== null,

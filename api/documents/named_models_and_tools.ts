@@ -15,7 +15,7 @@ export function listNamedModels(source: Pick<DefinitionSource, "type" | "body">)
   return listTexts(source, "model").filter(({ text }) => !/[{}$]/.test(text));
 }
 
-/** Returns the tools that a document names, in document order. One text may list several tools, separated by commas. */
+/** Returns the tools that a document names, in document order. A single value may list several tools, separated by commas. */
 export function listNamedTools(source: Pick<DefinitionSource, "type" | "body">): NamedText[] {
   return listTexts(source, "tool").flatMap(({ text, path }) =>
     text.split(",").flatMap((part) => (part.trim() === "" ? [] : [{ text: part.trim(), path }])),

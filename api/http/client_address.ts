@@ -13,7 +13,7 @@ const MAPPED_PREFIX = [0, 0, 0, 0, 0, 0xffff];
 export function clientAddress(headers: Headers, peer: string | null, proxies: number): string {
   const hops = proxies > 0 ? (headers.get("x-forwarded-for")?.split(",") ?? []) : [];
   const hop = withoutPort(hops.at(-proxies)?.trim() ?? "");
-  // A zone name is valid only on its own host.
+  // Rejects IPv6 addresses with a zone ID (`%eth0`), which has a meaning only on the host that assigned it.
   const isAddress = hops.length >= proxies && isIP(hop) !== 0 && !hop.includes("%");
   const address = isAddress ? hop : withoutPort(peer ?? "unknown");
   const groups = groupsOf(address);

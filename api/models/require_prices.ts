@@ -22,7 +22,9 @@ export const AS_OF_QUERY = {
   ),
 };
 
-/** Parses an instant, truncated to milliseconds, and reports one in the future. Returns null if omitted. */
+/**
+ * Parses an instant and truncates it to milliseconds; null if omitted or malformed. Adds a problem if the instant is in the future.
+ */
 export function readPastInstant(text: string | null, addProblem: AddProblem): string | null {
   const instant = readInstant(text, addProblem);
   const now = new Date().toISOString();

@@ -111,7 +111,7 @@ function detailsSchema(code: ErrorCode): TSchema {
   return "details" in row ? row.details : Type.Unsafe({ type: "object", additionalProperties: true });
 }
 
-/** Returns the schema of an error code, titled for example `ExportTooLargeError`. */
+/** Returns the schema of the error with this code. Its title is, for example, `ExportTooLargeError`. */
 function errorSchema(code: ErrorCode) {
   const details = Type.Optional(detailsSchema(code));
   const title = `${pascalCase(code).replace(/Error$/, "")}Error`;

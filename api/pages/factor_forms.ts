@@ -15,7 +15,7 @@ interface PasskeyForm {
   does: "get" | "create";
   /** The API path that returns the options, relative to /api/v1/auth. */
   options: string;
-  /** The address that the form is sent to; the page's own address if omitted. */
+  /** The URL that the form is submitted to; the page's own URL if omitted. */
   action?: string;
 }
 

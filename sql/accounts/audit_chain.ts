@@ -32,7 +32,7 @@ export async function findAuditChain(sql: Sql): Promise<AuditChainRow> {
     from audit_chain`);
 }
 
-/** Counts the unsealed entries and returns the time of the oldest one; null if all entries are sealed. */
+/** Returns the number of unsealed entries and the time of the oldest one, which is null if there are none. */
 export async function findUnsealed(sql: Sql): Promise<{ count: number; oldestAt: string | null }> {
   return onlyRow(sql<[{ count: number; oldestAt: string | null }]>`
     select count(*)::int as count, min(occurred_at) as oldest_at

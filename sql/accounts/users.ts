@@ -2,7 +2,7 @@
 import type { PlatformRole } from "../../shared/vocabulary.ts";
 import { firstRow, firstValue, onlyRow, type Sql } from "../connection/pool.ts";
 
-/** The columns of an account without its password hash. */
+/** The columns of a `UserRow`: neither the password hash nor profile fields such as the bio. */
 const COLUMNS = ["id", "username", "email", "platform_role", "name", "disabled_at", "created_at"];
 
 export interface UserRow {

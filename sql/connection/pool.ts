@@ -206,8 +206,8 @@ const { Fragment: DriverFragment } = postgres as unknown as {
 };
 
 /**
- * Creates a part of a statement from SQL text, values and other parts. The driver also accepts a query of `sql` as a part. But
- * every query is a promise, and one search has a hundred parts.
+ * Creates a part of a statement from SQL text, values and other parts. The driver also accepts queries of `sql` as parts, but each
+ * of them creates a promise. A search has a hundred parts, so it avoids that cost with fragments.
  */
 export function fragment(
   strings: TemplateStringsArray,

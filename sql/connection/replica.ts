@@ -170,8 +170,8 @@ export class Replica {
 }
 
 /**
- * Returns 0 if the replica has replayed all WAL that the primary has flushed, otherwise the age of the last commit that it
- * replayed; null if it has replayed no commit since its start.
+ * Returns the replica's lag in seconds: 0 if it has replayed all WAL that the primary has flushed, otherwise the age of the last
+ * replayed commit. Null if the replica is behind and has replayed no commit since it started.
  */
 async function measureLag(primary: Pool, replica: Pool): Promise<number | null> {
   const [flushed] = await primary<[{ now: string; lsn: string }]>`

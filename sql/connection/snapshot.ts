@@ -185,7 +185,7 @@ export class ExportSnapshot {
    */
   async run<Result>(query: (tx: postgres.TransactionSql) => PromiseLike<Result>): Promise<Result> {
     if (this.#loss) throw this.#loss.error;
-    // Another caller may already be using the connection.
+    // After `close()`, the pool may already have given the connection to another caller.
     if (this.#closed) throw new Error("Cannot read from a snapshot that is closed");
     const result = Promise.withResolvers<Result>();
     const unsubscribe = this.onLost(result.reject);
@@ -322,7 +322,10 @@ export const EXPORT_LANES_MAX = 2;
 export interface Twin {
   /** Resolves to null if the second snapshot cannot be opened. The first snapshot can be read in the meantime. */
   opened: Promise<ExportSnapshot | null>;
-  /** Closes the second snapshot as soon as it is open. Never throws. Call it before closing the first snapshot. */
+  /**
+   * Closes the second snapshot. If that is still opening, returns at once and closes it later. Never throws. Must be called before
+   * the first snapshot is closed.
+   */
   close(): Promise<void>;
 }
 

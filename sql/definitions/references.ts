@@ -23,7 +23,7 @@ export interface VersionReferenceRow extends DefinitionReferenceRow {
   orgId: string;
 }
 
-/** Returns the references of versions as the viewer resolves them, in document order within each version. */
+/** Returns the references of versions, resolved for the viewer, in document order within each version. */
 export async function listDefinitionReferences(
   sql: Sql,
   { definitionIds, viewer }: { definitionIds: readonly string[]; viewer: DefinitionViewer },

@@ -25,9 +25,9 @@ interface OldRow {
 }
 
 /**
- * Recomputes hashes in an outdated format. Returns the number of versions that the last pass skipped because other sessions had
- * locked or changed them. Never waits for a row lock, and never overwrites a concurrent change. Each batch is committed, so a rerun
- * resumes where a killed run stopped. Concurrent calls are safe.
+ * Recomputes the hashes that are in an outdated format. Returns the number of versions that the last pass skipped because other
+ * sessions had locked or changed them. Never waits for a row lock, and never overwrites a concurrent change. Each batch is
+ * committed, so a rerun resumes where a killed run stopped. Concurrent calls are safe.
  */
 export async function rehashDefinitions(sql: Sql, { onProgress }: RehashOptions): Promise<number> {
   // The index does not exist until its migration has been applied.

@@ -126,8 +126,9 @@ export async function resolveDefinition(sql: Sql, query: DefinitionQuery): Promi
 
 /**
  * Resolves the name in a read request to a version of the `chosenLine` (docs/contract.md, Definitions). A line that has the
- * requested version is preferred. If no version is requested, selects the highest published version of the line, or else the
- * highest deprecated one, without quarantined versions. `select` reads from versions `d`, and its rows must have an id.
+ * requested version is preferred. If no version is requested, the highest published version of the line is selected, else its
+ * highest deprecated version. Quarantined versions are excluded. `select` must read from the alias `d` of `definitions`, and its
+ * rows must have an id.
  */
 async function resolveName<Row extends { id: string }>(
   sql: Sql,

@@ -23,7 +23,7 @@ export interface EventPage {
   rows: EventRow[];
   /** Events up to this position may have been deleted. */
   deletedPosition: number;
-  /** Position of the newest event that a reader can get now. */
+  /** Position of the newest settled event. Later events cannot be listed yet. */
   settledPosition: number;
 }
 

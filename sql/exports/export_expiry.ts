@@ -64,8 +64,8 @@ export async function listArtifactOwners(
 }
 
 /**
- * Marks an export as expired after its artifact has been deleted; false if another sweep has marked it. Keeps `finished_at`,
- * the time when the build finished.
+ * Marks an export as expired. Call after deleting its artifact. Returns false if another sweep has already marked it. Keeps
+ * `finished_at`, the time when the build finished.
  */
 export async function markExportJobExpired(sql: Sql, id: string): Promise<boolean> {
   const { count } = await sql`

@@ -7,7 +7,7 @@ export const SINCE_DAYS = 90;
 /** Retention of entries in days. It exceeds `SINCE_DAYS` for increments that were accepted and are still being built. */
 const KEPT_DAYS = SINCE_DAYS + 1;
 
-/** Thrown if the log no longer has all changes of an increment. The message says what to do, without a final period. */
+/** Thrown if the log no longer has all changes of an increment. The message says what to do and has no final period. */
 export class ChangeLogDeletedError extends Error {
   override readonly name = "ChangeLogDeletedError";
 

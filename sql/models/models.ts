@@ -52,7 +52,7 @@ export interface ModelRow extends Model {
   pricesKnownSince: string;
   /** Time when the source stopped listing the model; `null` while it lists the model. */
   removedAt: string | null;
-  /** Time when the source's row of the model became unreadable; `null` while the row can be read. */
+  /** Time when the source's row for the model became unreadable; `null` while the row can be read. */
   staleSince: string | null;
 }
 

@@ -65,9 +65,9 @@ export function watchArtifactStore(deps: {
 }
 
 /**
- * Throws ArtifactStorageError if the database still keeps exports. Call it for a store without an owner. A store that should
- * contain exports is not new, and its volume is probably not mounted. A database copy is exempt, because its exports are in
- * the original's store.
+ * Call for a store without an owner. Throws ArtifactStorageError if the database has exports whose files should be in the store.
+ * The store's volume is then probably not mounted. Skips the check for a copy of a database, because its files are in the store of
+ * the original.
  */
 export async function requireNewStore(sql: Sql): Promise<void> {
   if (!(await isDatabaseCopy(sql)) && (await existsKeptExport(sql))) throw storageError(LOST);

@@ -62,7 +62,7 @@ function stagedRows(dataset: ExportDataset): string {
      cross join (select $2::uuid as project_id, $3::bigint * interval '1 millisecond' as shift) c`;
 }
 
-/** Returns the parameters of `stagedRows` and `valueFor`. */
+/** Returns the query parameters `$1` to `$3` of the SQL that `stagedRows` and `valueFor` generate. */
 function parameters({ projectId, fromProjectId, shiftMs }: StagedRows): [string, string, number] {
   return [projectId, fromProjectId, shiftMs];
 }

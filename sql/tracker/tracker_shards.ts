@@ -10,7 +10,7 @@ import type { Migration } from "../migration_files.ts";
 /** Qualified, quoted names of shards, by table. */
 export type TrackerShards = Readonly<Record<string, string>>;
 
-/** Opens the nodes of a Citus cluster. Returns null if the tracker tables are not distributed. */
+/** Opens connections to the nodes of a Citus cluster. Returns null if the tracker tables are not distributed. */
 export async function openNodes(sql: Sql, options: NodesOptions): Promise<Nodes | null> {
   return (await hasDistributedFunctions(sql)) ? new Nodes(options) : null;
 }

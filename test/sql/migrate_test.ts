@@ -232,7 +232,7 @@ test.each([
   }
 });
 
-/** Returns the URL of a role that owns the tables but not the database. */
+/** Transfers the database, but not its tables, to another role. Returns the connection URL of the tables' owner. */
 async function withoutCreate(db: TestDatabase): Promise<string> {
   const [row] = await db.admin<[{ name: string }]>`select current_database() as name`;
   await db.admin.unsafe(`alter database ${row.name} owner to postgres`);

@@ -88,7 +88,8 @@ export async function renameProject(
 /** Marks a project as deleted and keeps its rows. Throws PROJECT_NOT_FOUND. Call inside a transaction. */
 export async function softDeleteProject(tx: Sql, options: ProjectKey): Promise<ProjectRow> {
   const { org, actor } = options;
-  // Prefers the slug, so that a repeated request does not delete another project with that name.
+  // A match by slug wins, even if that project is already deleted. Otherwise, a repeated request could delete another project that
+  // has this text as its name.
   const { id } = await requireProject(tx, options, "slug");
   const project = await updateProjectDeleted(tx, { id, isDeleted: true });
   await auditProject(tx, { org, actor, project, action: "project.delete" });

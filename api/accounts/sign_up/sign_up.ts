@@ -122,7 +122,9 @@ export const confirmSignUp = operation(
   },
 );
 
-/** Returns whether an address may sign up. Does the same work for every address. */
+/**
+ * Returns whether an address may sign up. Does the same work for every address, so that the response time reveals nothing about it.
+ */
 async function maySignUp(sql: Sql, { signUp: mode, signUpDomains }: Config, email: string): Promise<boolean> {
   const isInvited = await existsPendingInvitation(sql, email);
   if (mode === "off") return false;

@@ -117,7 +117,7 @@ function renderNotices({
   ];
 }
 
-/** Describes why a document cannot be rendered as Markdown, such as `missing invokes at command.invokes`. */
+/** Renders the reason why a document cannot be rendered as Markdown, such as `missing invokes at command.invokes`. */
 export function renderTranslationError({ reason, path }: NonNullable<Definition["translationError"]>): Html {
   return html`${reason.replaceAll("_", " ")}${path && html` at <code>${path}</code>`}`;
 }

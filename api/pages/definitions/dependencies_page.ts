@@ -9,7 +9,7 @@ import { frameTab, loadDefinition } from "./definition_frame.ts";
 import { type GraphBox, type GraphLayout, layoutGraph } from "./dependency_graph.ts";
 import { apiParams, type PageAddress } from "./page_address.ts";
 
-/** The maximum number of rows on a page. Further rows are only in the API's response. */
+/** The maximum number of entries per list. The API's response has all of them. */
 const MAX_ROWS = 300;
 
 type DependenciesJson = ResponseOf<typeof getDependencies>["data"];

@@ -30,7 +30,10 @@ ${renderForks(forks.data, slugs)}`,
   });
 }
 
-/** Adds the organization's slug, because the API returns only its id. Organizations are never removed from the database. */
+/**
+ * Adds the organization's slug, because the API returns only the id. The slug is always found, because organizations are never
+ * removed from the database.
+ */
 function locate(version: NamedVersion, slugs: Slugs): LinkedDefinition {
   return { ...version, organization: slugs.get(version.orgId) ?? "" };
 }

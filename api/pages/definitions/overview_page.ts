@@ -1,4 +1,4 @@
-/** The pages with a definition's texts: its Markdown, with facts that readers need before using it, and its YAML. */
+/** The overview and YAML pages of a definition. The overview shows the Markdown, next to a column of facts about the definition. */
 import { ApiError } from "../../../shared/errors.ts";
 import { getUser } from "../../accounts/users.ts";
 import { readerWork } from "../../definitions/document.ts";

@@ -33,7 +33,9 @@ export const CAPABILITY_LABELS: Readonly<Record<ModelCapability, string>> = {
   attachment: "Attachments",
 };
 
-/** Returns whether a model has a capability, if the source states it. Streaming is derived. */
+/**
+ * Returns `yes` or `no`, or NOT_STATED if the source does not state the capability. Streaming is derived, so it is always stated.
+ */
 export function formatCapability(
   name: ModelCapability,
   { capabilities, capabilitiesStated }: Pick<ModelItem, "capabilities" | "capabilitiesStated">,

@@ -12,7 +12,7 @@ export interface PriceSeries {
 }
 
 interface PricePlot {
-  /** The plot's id, which is unique on the page. */
+  /** The prefix for the ids of the plot's elements. Must be unique on the page. */
   id: string;
   title: string;
   series: readonly PriceSeries[];

@@ -45,7 +45,7 @@ ${isOwner && !org.isPersonal && html`<p><a href="${orgPath(slug, "end")}">Delete
   });
 }
 
-/** Renders the second factor setting. The API rejects owners who have not recently confirmed with a second factor. */
+/** Renders the second-factor setting. The API rejects the change unless the owner has used a second factor recently. */
 function factorForm(token: Html, { requireSecondFactor }: OwnOrg): Html {
   return html`<section class="card form-card" aria-labelledby="factor-title">
   <h2 id="factor-title">Second factor</h2>

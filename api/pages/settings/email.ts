@@ -6,7 +6,7 @@ import { type Html, html } from "../html.ts";
 import { type Page, type PageResult, type SignedInPage, seeOtherWith } from "../page.ts";
 import { cardPage, deadLinkPage, explainLimit, linkTokenField } from "../sign_in/card_page.ts";
 
-/** Requests a change of the email address, which a link in a mail confirms. */
+/** Requests a change of the email address. The user confirms it with the link sent to the new address. */
 export async function changeEmail({ call, form }: SignedInPage): Promise<Response> {
   const body = { email: (form.get("email") ?? "").trim(), password: form.get("password") ?? "" };
   await explainPassword(call(requestEmailChange, { body }), "password");

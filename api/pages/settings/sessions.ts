@@ -45,7 +45,7 @@ export async function confirmEnd(page: SignedInPage, { id }: { id: string }): Pr
 
 export async function endSession({ send }: SignedInPage, { id }: { id: string }): Promise<PageResult> {
   const ended = await send(revokeSession, { params: { id } });
-  // The API clears the cookie of the current session only.
+  // The API clears the cookie only if the ended session is the current one.
   if (ended.headers.has("set-cookie")) return seeSignedOut(SIGN_IN_PATH, ended);
   return seeOtherWith(PATH, "ended");
 }

@@ -60,9 +60,9 @@ export interface ListedRows {
 }
 
 /**
- * Returns the rows that the viewer can find and that match the filters: public rows, and all rows of the viewer's organizations.
- * The two kinds are selected separately, so that each kind uses its own indexes. Private rows of other organizations are never
- * read.
+ * Returns the sources of the rows that the viewer can find and that match the filters: public rows, and all rows of the viewer's
+ * organizations. The two kinds are selected separately, so that each kind uses its own indexes. Private rows of other organizations
+ * are never read.
  */
 export function listedRows(scope: ListScope): ListedRows[] {
   const rows = rowsOfScope(scope);

@@ -173,7 +173,7 @@ function writeUuid(page: Page, source: Buffer, at: number): void {
   page.end = target;
 }
 
-/** Stores one bit per value, the lowest bit first. */
+/** Packs one bit per value, the least significant bit first. */
 function writeBoolean(page: Page, source: Buffer, at: number): void {
   const bit = (page.rows - page.nulls) & 7;
   page.addPresent();
@@ -187,8 +187,8 @@ function writeBoolean(page: Page, source: Buffer, at: number): void {
 }
 
 /**
- * Converts microseconds to milliseconds. Divides each 32-bit half separately, because the whole value exceeds the precision
- * of a JavaScript number.
+ * Converts PostgreSQL's microseconds since 2000 to Unix milliseconds. Divides the 32-bit halves one after the other, because the
+ * whole value can exceed the precision of a JavaScript number.
  */
 function writeTimestamp(page: Page, source: Buffer, at: number): void {
   const high = readInt32(source, at);

@@ -116,7 +116,7 @@ test("a batch that publishes its documents does not need room for drafts", async
   expect((await submit(names, { publish: true })).status).toBe(201);
   const refused = [409, "QUOTA_EXCEEDED", { quota: "drafts", limit: 100 }];
   expect(await errorOf(await submit(["more"], {}))).toEqual(refused);
-  // A validation predicts two requests: creating the draft and publishing it.
+  // A validation checks the quotas of two requests: the one that creates the draft, and the one that publishes it.
   const body = { type: "agent", yaml: agentYaml("more"), publish: true };
   const one = await write(api, "/validate", own(owner), { body });
   expect(await one.json()).toMatchObject({ data: { errors: [{ code: "QUOTA_EXCEEDED" }] } });

@@ -16,7 +16,7 @@ async function readLine(server: ListeningApp) {
   return line;
 }
 
-/** Returns the downloaded bytes that the metrics count. A scrape is cached for a second. */
+/** Returns the number of downloaded bytes according to the metrics. It may be a second old, because scrapes are cached. */
 async function countedBytes({ origin }: ListeningApp): Promise<number> {
   const metrics = await (await fetch(`${origin}/metrics`)).text();
   return Number(/export_bytes_total\{kind="organization",format="ndjson"\} (\d+)/.exec(metrics)?.[1] ?? 0);

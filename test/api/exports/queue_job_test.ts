@@ -176,7 +176,7 @@ describe("POST /export/jobs refuses", () => {
       expect((await cancelJob(app, person.key, job.id)).status).toBe(200);
     }
     const { id } = await jobOf(await postJob(app, person));
-    // This job's build started, but its builder had to stop and requeued it.
+    // Simulates a build that started and was then requeued because its runner shut down.
     await app.db.sql`update export_jobs set started_at = now() where id = ${id}`;
     await cancelJob(app, person.key, id);
     expect(await errorOf(await postJob(app, person))).toEqual([429, "EXPORT_JOB_LIMIT"]);

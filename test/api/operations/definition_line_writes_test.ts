@@ -4,7 +4,7 @@ import { agentYaml, ask, makeDefinition, write } from "../../helpers/definitions
 import { openTestApp, type TestApp } from "../../helpers/http/app.ts";
 import type { OrgRow, Person } from "../../helpers/postgres/factory.ts";
 
-/** Writes to a line, with the status that its version 1.0.0 must have. */
+/** The writes to a definition line, each with the status that version 1.0.0 must have beforehand. */
 const WRITES = [
   { method: "PUT", path: "@1.0.0", status: "draft", body: { tags: ["x"] } },
   { method: "POST", path: "@1.0.0/publish", status: "draft" },

@@ -141,7 +141,7 @@ test("quarantining a line quarantines all of its versions, including later ones"
     "NOT_FOUND",
     { reason: "version" },
   ]);
-  // A bare name resolves to the next line, as if the quarantined line did not exist.
+  // For an anonymous caller, a bare name resolves to the next line, as if the quarantined line did not exist.
   expect((await definitionOf(await ask(api, "/agent/helper", null))).id).toBe(bare.id);
   expect(await listed(api, null)).toEqual(["fork@1.0.0", "helper@1.0.1"]);
   expect(await listed(api, own(owner))).toEqual(["fork@1.0.0", "helper@3.0.0"]);

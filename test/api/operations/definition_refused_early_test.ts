@@ -1,4 +1,4 @@
-/** Requests that can be refused without reading a document are refused before it is read. */
+/** Tests that requests are refused before their document is read wherever the document does not matter. */
 import { expect, test } from "bun:test";
 import {
   ask,

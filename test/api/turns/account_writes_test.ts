@@ -100,7 +100,7 @@ async function countMostWaiting(api: TestApp, key: string): Promise<number> {
   };
   await waitFor(count);
   for (let n = 0; n < 2 * RUNNING; n += 1) {
-    // During this request, writes without a turn would reach the lock.
+    // Takes long enough for a write that does not wait for its turn to reach the lock.
     expect((await api.request("/api/v1/auth/me", { key })).status).toBe(200);
     await count();
   }

@@ -4,7 +4,7 @@ import { storedMails } from "../../helpers/accounts/account_mail.ts";
 import { openTestApp } from "../../helpers/http/app.ts";
 import { openTestRunner } from "../../helpers/process/job_runner.ts";
 
-/** Creates a disabled webhook, and the queue payload from the time it was disabled. */
+/** Creates a disabled webhook. Returns it with the job payload from when it was disabled. */
 async function openDisabled() {
   const app = await openTestApp();
   const owner = await app.make.person({ role: "owner" });

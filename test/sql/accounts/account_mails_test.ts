@@ -85,7 +85,10 @@ test("keeps the last link after a request over the limit, and revokes older link
   expect(await findUnsentAccountMail(app.deps.sql, over)).toBeNull();
 });
 
-/** Queues an invitation mail of an organization. Returns its ids, whether it is over the limit, and the minutes until it is due. */
+/**
+ * Queues an invitation mail from an organization. Returns the mail's id, the invitation's id, whether the mail is over the limit,
+ * and the minutes until the mail is due.
+ */
 async function invite(app: TestApp, orgId: string) {
   const details = { invitationId: crypto.randomUUID() };
   const id = await queueMail(app, { kind: "invitation", email: "ann@example.com", orgId, details });
@@ -104,7 +107,8 @@ test("delays invitations over the limit by up to six hours, at three per hour an
   for (const id of ids.slice(0, 21)) waits.push((await invite(app, id)).minutes);
   expect(waits).toEqual([0, 1, 2, 3, 4, 5, 6].flatMap((hour) => Array(3).fill(hour * 60)));
   const [first = "", , , waiting = "", late = "", later = ""] = [...ids.slice(0, 4), ...ids.slice(21)];
-  // A second invitation of an organization gets no mail of its own. The earlier mail leads to the second invitation.
+  // A second invitation from an organization to the same address sends no mail. The link of the earlier mail now opens the second
+  // invitation.
   for (const orgId of [first, waiting]) {
     const { id, invitationId, isOverLimit } = await invite(app, orgId);
     expect(isOverLimit).toBe(true);

@@ -1,4 +1,7 @@
-/** Tests that each line has one first version after an upgrade during which writers ran functions of the older schema. */
+/**
+ * Tests that the migrations mark exactly one version of each line as first, even if concurrent writers still run functions of the
+ * old schema.
+ */
 import { expect, test } from "bun:test";
 import type { Sql } from "../../../sql/connection/pool.ts";
 import { migrate } from "../../../sql/migrate.ts";
@@ -11,7 +14,7 @@ import { commitDuring } from "../../helpers/postgres/waiting_sessions.ts";
 const FILL = "20261129010001_definition_listings__is_first__fill";
 const REPAIR = "20261129010002_definition_listings__is_first__repair";
 
-/** Opens a database in the state before the backfill, with a published version and a draft of each name. */
+/** Opens a database that is migrated to just before the backfill, with a published version and a draft for each name. */
 async function openBeforeFill(names: readonly string[]): Promise<TestDatabase> {
   const db = await openTestDatabase();
   await db.owner.unsafe("drop schema public cascade; create schema public");

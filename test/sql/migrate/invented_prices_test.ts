@@ -1,4 +1,4 @@
-/** Tests the migration that deletes price changes that earlier versions of the demo invented. */
+/** Tests the migration that deletes the invented price changes of earlier demo versions. */
 import { expect, test } from "bun:test";
 import type { Pool } from "../../../sql/connection/pool.ts";
 import { readMigrations } from "../../../sql/migration_files.ts";

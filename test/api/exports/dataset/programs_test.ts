@@ -1,4 +1,4 @@
-/** Common programs must read the same texts from an export as the database contains. */
+/** Tests that common programs read every text of an export intact. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { join } from "node:path";
 import { EXPORT_DATASETS } from "../../../../shared/exports/datasets.ts";

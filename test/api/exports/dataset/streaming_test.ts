@@ -219,7 +219,7 @@ test("50 stalled readers use little memory and do not block other requests", asy
 test("readers that stall in the middle of a bundle do not block other bundles", async () => {
   await using server = await openServer({ exportStreamsPerUser: 8, exportStreamsPerOrg: 8 });
   const small = await makeLargeProject(server.app, 10);
-  // There are more readers than processors, so a limit per processor would stop the other bundles.
+  // There are more readers than processors, so a limit of one bundle per processor would block the other bundles.
   const stalled = await Promise.all(
     Array.from({ length: navigator.hardwareConcurrency + 1 }, () => startReading(server, noisy, "bundle")),
   );

@@ -104,10 +104,7 @@ function loggedOf(responses: readonly Asked[]) {
 /** Matches the email addresses of the scene and the names of fields for members only. */
 const PRIVATE = /@example\.com|"(email|subscriptionTier|memberCount|members|platformRole)"/;
 
-/**
- * Whether this is the first row for its route and access class. The first row is tested with all callers. Later rows are tested
- * only with the main callers.
- */
+/** Returns whether this is the first row for its route and access class. */
 function isFirst(row: Row): boolean {
   return row === ACCESS_TABLE.find(({ route, access }) => route === row.route && access === row.access);
 }

@@ -1,4 +1,4 @@
-/** The page that compares versions, for definitions with one version and with more than a hundred. */
+/** The version comparison page, for definitions with one version and with more than a hundred. */
 import { expect, test } from "bun:test";
 import { makeDefinition } from "../../../helpers/definitions/definitions.ts";
 import { openTestApp } from "../../../helpers/http/app.ts";

@@ -1,4 +1,4 @@
-/** The exports pages without a browser: access, forms and filters. */
+/** The export pages without a browser: access, forms and filters. */
 import { describe, expect, test } from "bun:test";
 import type { OrgRole, SubscriptionTier } from "../../../../shared/vocabulary.ts";
 import { openTestApp, type TestApp } from "../../../helpers/http/app.ts";

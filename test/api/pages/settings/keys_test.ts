@@ -104,7 +104,7 @@ test("revoking a key requires a confirmation", async () => {
   const revoke = `${PATH}/${id}/revoke`;
   const list = await readPage(api, PATH, owner.token);
   expect(list).toContain(`href="${revoke}"`);
-  // A name is required, because the purpose of a key without one is unknown later.
+  // A name is required, because it would be hard to tell later what an unnamed key is for.
   expect(list).toMatch(/name="name"[^>]* required/);
   expect(await readPage(api, revoke, owner.token)).toContain("Revoke this API key?");
   expect((await api.request("/api/v1/auth/me", { key })).status).toBe(200);

@@ -1,4 +1,4 @@
-/** Tests a pool while the statement of one connection is blocked. */
+/** Tests a pool while a statement on one connection is blocked. */
 import { expect, test } from "bun:test";
 import { openPool } from "../../../../sql/connection/pool.ts";
 import { openTestDatabase } from "../../../helpers/postgres/database.ts";

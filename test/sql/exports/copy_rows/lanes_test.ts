@@ -292,7 +292,7 @@ test("produces the same bytes if the second lane opens late or not at all", asyn
     expect(await digest(rest(), again)).toEqual(expected);
     await twin?.close();
   }
-  // A second lane that the export never used is also closed.
+  // The second lane opens, but the export never uses it. Closing the lane frees its connection.
   const twin = await openSecond(first);
   const nobody = Promise.resolve(null);
   expect((await digest(copyBoth([first, nobody], selection, { format: "csv" }), { rows: 0 })).bytes).toBe(

@@ -174,7 +174,7 @@ async function listChangedSince(
   return new Set([...ids, ...children.map(({ id }) => id)]);
 }
 
-/** The number of generated histories. A cluster runs fewer, because each history takes 20 seconds on a busy machine. */
+/** The number of generated histories. Fewer run on a cluster, where each takes up to 20 seconds on a busy machine. */
 const HISTORIES = { oneServer: 10, cluster: 4 };
 
 test("a copy kept up to date by increments equals a full export, whatever overlapping transactions write", async () => {

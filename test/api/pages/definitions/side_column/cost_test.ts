@@ -1,4 +1,4 @@
-/** The displayed price of a million tokens of a definition's model. */
+/** The displayed price per million tokens of a definition's model. */
 import { expect, test } from "bun:test";
 import { describeCost } from "../../../../../api/pages/definitions/side_column.ts";
 
