@@ -57,7 +57,7 @@ describe("POST /auth/password", () => {
     }
   });
 
-  test("counts as a sign-in attempt, so a stolen session cannot guess faster", async () => {
+  test("counts a wrong current password as a sign-in attempt", async () => {
     await using api = await openTestApp({ config: { rateLimitLoginPerMinute: 2 } });
     const account = await makeAccount(api);
     const { token } = await api.make.session({ userId: account.id });
@@ -78,7 +78,7 @@ describe("POST /auth/password", () => {
   });
 });
 
-test("refuses a password that contains the address, even if the address changes concurrently", async () => {
+test("refuses a password that contains the email address, even if the address changes during the request", async () => {
   await using api = await openTestApp();
   const account = await makeAccount(api);
   const { sessionToken: key } = await signIn(api, account);

@@ -2,7 +2,7 @@ import { describe, expect, test } from "bun:test";
 import { openTestApp } from "../../helpers/http/app.ts";
 
 describe("GET /auth/me", () => {
-  test("returns the user of a session and their organizations by slug", async () => {
+  test("returns the session's user and their organizations, sorted by slug", async () => {
     await using api = await openTestApp();
     const { user, personalOrg, org } = await api.make.person({ role: "viewer", tier: "plus" });
     await api.make.person();

@@ -8,7 +8,7 @@ import {
 
 const ANN = { username: "ann.lee", email: "Al77@mail.example" };
 
-/** Returns the cost parameters of a hash, such as `$argon2id$v=19$m=65536,t=2,p=1`. */
+/** Returns the algorithm, version and cost parameters of a hash, such as `$argon2id$v=19$m=65536,t=2,p=1`. */
 function costOf(passwordHash: string): string {
   return passwordHash.split("$", 4).join("$");
 }
@@ -26,7 +26,7 @@ test("no password matches an account without a password", async () => {
   for (const password of ["", "!", "a password"]) expect(await verifyPassword(password, "!")).toBe(false);
 });
 
-test("hashPassword() salts each hash, and verifyPassword() accepts it", async () => {
+test("hashPassword() salts each hash, and verifyPassword() accepts only the hashed password", async () => {
   const [first, second] = [await hashPassword("a password"), await hashPassword("a password")];
   expect(first).toStartWith("$argon2id$");
   expect(first).not.toBe(second);
@@ -34,7 +34,7 @@ test("hashPassword() salts each hash, and verifyPassword() accepts it", async ()
   expect(await verifyPassword("A password", first)).toBe(false);
 });
 
-test("passwordProblem() refuses invalid lengths, and common passwords in any case", () => {
+test("passwordProblem() refuses invalid lengths and, ignoring case, common passwords", () => {
   for (const password of ["", "short", "🐴🔋📎🪝", "a".repeat(1025)]) {
     expect(passwordProblem(password, ANN)).toBe("must have 8 to 1024 characters");
   }
@@ -55,7 +55,7 @@ test("passwordProblem() refuses invalid lengths, and common passwords in any cas
 
 const OWN = "must not contain the username or the email address, or be part of one: choose another";
 
-test("passwordProblem() refuses passwords that contain the username or the address, in any case", () => {
+test("passwordProblem() refuses passwords that contain the username or the email address, ignoring case", () => {
   for (const password of [
     "ann.lee-2026",
     "my ANN.LEE!",
@@ -65,11 +65,11 @@ test("passwordProblem() refuses passwords that contain the username or the addre
   ]) {
     expect([password, passwordProblem(password, ANN)]).toEqual([password, OWN]);
   }
-  // Many words contain the same two letters by chance.
+  // Parts of two letters do not count, because many words contain them by chance.
   expect(passwordProblem("kobalt lamp", { username: "ko", email: "la@mail.example" })).toBeNull();
 });
 
-test("passwordProblem() refuses a part of the username or the address", () => {
+test("passwordProblem() refuses passwords that are part of the username or the email address", () => {
   const owner = { username: "petra-lindqvist", email: "p.lindqvist@mail.example" };
   for (const password of ["lindqvist", "Petra-Lind", "p.lindqvist", "mail.example", " LINDQVIST "]) {
     expect([password, passwordProblem(password, owner)]).toEqual([password, OWN]);

@@ -15,7 +15,7 @@ beforeAll(async () => {
   const opened = await openAccessScene();
   const { org } = opened.placeOf(CALLER);
   orgId = org.id;
-  // A second owner sends the requests. The first owner creates their resources.
+  // A second owner sends the requests. The first owner creates the resources that they change.
   const { user } = await opened.api.make.person({ org, role: "owner" });
   userId = user.id;
   const session = await opened.api.make.session({ userId, factorAt: new Date().toISOString() });
@@ -24,7 +24,10 @@ beforeAll(async () => {
 });
 afterAll(() => scene[Symbol.asyncDispose]());
 
-/** Sends the row's request and changes the caller's membership after the role check. */
+/**
+ * Sends the row's request, and commits a change of the caller's membership while the request waits for a lock. Then restores the
+ * owner role.
+ */
 async function askDuring(row: Row, change: "demote" | "remove"): Promise<Asked | undefined> {
   const { db } = scene.api;
   const [asked] = await commitDuring(
@@ -52,7 +55,7 @@ const ROLE_WRITES = ACCESS_TABLE.filter((row) => {
   return isForRole && !row.route.startsWith("GET");
 });
 
-test("on every route with a role check, a caller who is demoted during the request writes nothing", async () => {
+test("on every write route with a role check, a caller who is demoted during the request is refused", async () => {
   expect(ROLE_WRITES.length).toBeGreaterThan(40);
   const served: string[] = [];
   for (const row of ROLE_WRITES) {
@@ -65,7 +68,7 @@ test("on every route with a role check, a caller who is demoted during the reque
   expect(served).toEqual([]);
 });
 
-test("a member who is removed during the request writes nothing, and an owner who stays writes", async () => {
+test("a member who is removed during the request is refused, and an owner who stays is not", async () => {
   for (const [action, refusal] of [
     ["project.update", "403 ORG_ACCESS_DENIED"],
     // The error is the same as for another organization's job.

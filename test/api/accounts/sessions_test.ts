@@ -23,7 +23,7 @@ async function revoke(api: TestApp, key: string, id: string): Promise<Response> 
 }
 
 describe("GET /auth/sessions", () => {
-  test("lists the caller's live sessions, newest first, with their origin", async () => {
+  test("lists the caller's live sessions, newest first, with address and user agent", async () => {
     await using api = await openTestApp();
     const account = await makeAccount(api);
     await api.make.session({ userId: account.id, revokedAt: "2026-01-01T00:00:00.000Z" });
@@ -50,7 +50,7 @@ describe("GET /auth/sessions", () => {
     ]);
   });
 
-  test("records lastUsedAt to the minute", async () => {
+  test("updates lastUsedAt when the session is used", async () => {
     await using api = await openTestApp();
     const account = await makeAccount(api);
     const long = "2026-01-01T00:00:00.000Z";
@@ -84,7 +84,7 @@ describe("DELETE /auth/sessions/{id}", () => {
     expect((await api.request(PATH, { key: sessionToken })).status).toBe(401);
   });
 
-  test("returns 404 for another user's session, an ended session and an unknown id", async () => {
+  test("returns 404 for another user's session and an unknown id", async () => {
     await using api = await openTestApp();
     const { sessionToken } = await signIn(api, await makeAccount(api));
     const stranger = await makeAccount(api);

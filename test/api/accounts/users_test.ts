@@ -112,7 +112,7 @@ describe("POST /users/batch", () => {
     ]);
   });
 
-  test("is a read: read keys and pages of other sites may send it, because the cookie adds no data", async () => {
+  test("counts as a read: read keys and pages of other sites may send it", async () => {
     await using api = await openTestApp();
     const { user } = await api.make.person();
     const { key } = await api.make.key({ userId: user.id, scope: "read" });

@@ -1,4 +1,4 @@
-/** Passkeys, with a software authenticator. Chromium's own authenticator is tested in test/browser/. */
+/** Tests passkeys with a software authenticator. The tests in test/browser/ use Chromium's virtual authenticator. */
 import { describe, expect, test } from "bun:test";
 import {
   checkPasskey,
@@ -18,7 +18,7 @@ const USER = {
   passkeys: [],
 };
 
-/** Registers a device and returns the row that the service stores. */
+/** Registers a device. Returns the passkey's row as the service would store it. */
 async function register(device: PasskeyDevice): Promise<PasskeyRow> {
   const { options, challengeHash } = await passkeyCreation(CONFIG, USER);
   const response = device.create({ challenge: options.challenge, origin: ORIGIN });
@@ -28,14 +28,14 @@ async function register(device: PasskeyDevice): Promise<PasskeyRow> {
 }
 
 describe("readNewPasskey()", () => {
-  test("accepts a new passkey with its key, counter and transports", async () => {
+  test("returns the credential id, counter and transports of a new passkey", async () => {
     const device = new PasskeyDevice();
     const passkey = await register(device);
     expect(Buffer.from(passkey.credentialId).equals(device.id)).toBe(true);
     expect([passkey.signCount, passkey.transports]).toEqual([0, ["internal"]]);
   });
 
-  test("refuses malformed responses and responses to another challenge, from another page or for another host", async () => {
+  test("refuses malformed responses and responses for another challenge, origin or host", async () => {
     const { options, challengeHash } = await passkeyCreation(CONFIG, USER);
     const { challenge } = options;
     const device = new PasskeyDevice();
@@ -59,7 +59,7 @@ describe("readNewPasskey()", () => {
 });
 
 describe("checkPasskey()", () => {
-  test("accepts the passkey's signature for the page and the challenge", async () => {
+  test("accepts only a registered passkey's signature for the challenge, origin and host", async () => {
     const device = new PasskeyDevice();
     const passkeys = [await register(new PasskeyDevice()), await register(device)];
     const { options, challengeHash } = await passkeyRequest(CONFIG, passkeys);

@@ -1,4 +1,4 @@
-/** Codes of authenticator apps, compared with RFC 6238 and with a second implementation in test/helpers/. */
+/** Compares TOTP codes with RFC 6238 and with a second implementation in test/helpers/. */
 import { expect, test } from "bun:test";
 import { findTotpStep, mintTotpSecret, toBase32, totpUri } from "../../../../api/accounts/factors/totp.ts";
 import { codeOfStep, fromBase32 } from "../../../helpers/accounts/totp_code.ts";

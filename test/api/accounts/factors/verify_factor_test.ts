@@ -26,7 +26,7 @@ async function isRecent(api: TestApp): Promise<boolean> {
   return rows.length > 0;
 }
 
-test("a code verifies the session once, and a wrong code does not", async () => {
+test("an unused code verifies the session, and a used code does not", async () => {
   const clock = new Clock();
   await using api = await openTestApp({ now: clock.now });
   const { account, key, secret, recoveryCodes } = await withTotp(api, clock, await makeAccount(api));
@@ -43,7 +43,7 @@ test("a code verifies the session once, and a wrong code does not", async () => 
   expect(await verify(api, key, { code: recoveryCodes[0] })).toBe("401 UNAUTHORIZED");
 });
 
-test("codes follow the database's clock if the machine's clock is ahead", async () => {
+test("codes are checked by the database's clock if the machine's clock is ahead", async () => {
   await using api = await openTestApp();
   const account = await makeAccount(api);
   const now = Date.now;
@@ -60,7 +60,7 @@ test("codes follow the database's clock if the machine's clock is ahead", async 
   }
 });
 
-test("a passkey verifies the session once, with options of the same session", async () => {
+test("a passkey verifies the session once, with the newest options, before they expire", async () => {
   await using api = await openTestApp();
   const { key, device } = await withPasskey(api, await makeAccount(api));
   const begin = async () =>
@@ -68,7 +68,7 @@ test("a passkey verifies the session once, with options of the same session", as
       .challenge;
   await makeStale(api);
   const replaced = await begin();
-  // Synchronized passkeys always send the counter 0. The service accepts a counter that stays 0.
+  // `get()` increments the counter to 0, which synced passkeys always send. The service accepts a counter that stays 0.
   device.count = -1;
   const passkey = device.get({ challenge: await begin(), origin: ORIGIN });
   expect(await verify(api, key, { passkey })).toBe("200");

@@ -32,7 +32,7 @@ test("a member of an organization that requires a factor needs one for keys of t
   expect(await createKey(api, key, { organization: lax.slug })).toBe("201");
 });
 
-test("users without such a requirement need no factor", async () => {
+test("a user whose organizations require no factor needs none", async () => {
   await using api = await openTestApp();
   const { sessionToken: key } = await signIn(api, await makeAccount(api));
   expect(await createKey(api, key)).toBe("201");

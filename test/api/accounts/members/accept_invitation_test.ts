@@ -40,7 +40,7 @@ function preview(
   return ask(scene.api, "/invitations/preview", { ...by, method: "POST", body: { token } });
 }
 
-test("the invited person reads the invitation, joins and works in the organization", async () => {
+test("the invited person previews and accepts the invitation and becomes a member", async () => {
   await using scene = await openOrgScene();
   const { api, org, owner } = scene;
   const { ann, ...invitation } = await invited(scene);
@@ -96,7 +96,7 @@ test("a used link does not restore a removed member", async () => {
   expect(await scene.roles()).toEqual({ [owner.user.username]: "owner" });
 });
 
-test("an unused link fails after the invited member or the sender was removed or has left", async () => {
+test("an unused link fails after the invited member is removed or leaves, or the sender is removed", async () => {
   await using scene = await openOrgScene();
   const { api, org, owner } = scene;
   const end = (userId: string, by: Pick<SignedInPerson, "token">) =>
@@ -124,7 +124,7 @@ test("a link stays invalid after its sender regains a role that may invite", asy
     expect((await ask(api, `/orgs/${org.slug}/members/${sender.user.id}`, change)).status).toBe(200);
   }
   expect((await accept(scene, toOwner.ann, toOwner)).code).toBe("VALIDATION_ERROR");
-  // An admin may still invite viewers.
+  // This link stayed valid, because an admin may also invite viewers.
   expect((await accept(scene, toViewer.ann, toViewer)).status).toBe(200);
 });
 
@@ -279,7 +279,7 @@ test("a member who accepts an invitation keeps their role", async () => {
   expect((await accept(scene, viewer, invitation)).status).toBe(400);
 });
 
-test("no log line and no table contains the token", async () => {
+test("the log and the audit, mail and idempotency tables do not contain the token", async () => {
   await using scene = await openOrgScene();
   const { ann, token } = await invited(scene);
   await preview(scene, { token });

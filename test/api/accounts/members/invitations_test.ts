@@ -57,7 +57,7 @@ test("an invitation is listed until it is revoked, with audit entries that omit 
   ]);
 });
 
-test("a new invitation of the same address replaces the earlier one", async () => {
+test("a new invitation for the same address replaces the earlier one", async () => {
   await using scene = await openOrgScene();
   const admin = await scene.join("admin");
   await invite(scene, scene.owner, "ann@example.com", "publisher");
@@ -80,7 +80,7 @@ test("if an invitation exceeds the mail limit, the last link sent leads to it", 
   expect(offer).toMatchObject({ status: 200, data: { role: "viewer", email: "ann@example.com" } });
 });
 
-test("a stranger who invites an address three times delays the mail of other senders, but does not prevent it", async () => {
+test("after a stranger invites an address three times, another organization's invitation is still mailed", async () => {
   await using scene = await openOrgScene();
   const { api, owner } = scene;
   const { org, ...stranger } = await api.make.person({ role: "owner" });
@@ -113,7 +113,7 @@ test("twenty concurrent requests of two senders for one address leave one invita
   expect(await pending(scene)).toHaveLength(1);
 });
 
-test("admins invite up to admin and see all invitations, but cannot revoke an owner's; publishers cannot invite", async () => {
+test("admins list all invitations, but cannot create or revoke owner invitations; publishers cannot invite or list", async () => {
   await using scene = await openOrgScene();
   const { api, org, owner } = scene;
   const admin = await scene.join("admin");
@@ -128,7 +128,7 @@ test("admins invite up to admin and see all invitations, but cannot revoke an ow
   const path = `/orgs/${org.slug}/invitations/${seen[0]?.id}`;
   const revoked = await ask(api, path, { token: admin.token, method: "DELETE" });
   expect(revoked.code).toBe("INSUFFICIENT_ORG_ROLE");
-  // A new invitation for this address would replace the owner's invitation.
+  // This would replace the pending invitation for the owner role.
   expect((await invite(scene, admin, "C@example.com")).code).toBe("INSUFFICIENT_ORG_ROLE");
   const publisher = await scene.join("publisher");
   expect((await invite(scene, publisher, "d@example.com")).code).toBe("INSUFFICIENT_ORG_ROLE");
@@ -152,7 +152,7 @@ test("another organization's invitation is indistinguishable from a missing one"
   expect(new Set(seen).size).toBe(1);
 });
 
-test("the response is the same for a stranger, an account, a member and a disabled account", async () => {
+test("inviting a stranger, an account, a member or a disabled account returns the same response", async () => {
   await using scene = await openOrgScene();
   const { api, owner } = scene;
   const account = await api.make.user();
@@ -257,7 +257,7 @@ test("a personal organization can invite guests, but no second owner", async () 
   });
 });
 
-test("a request repeated with its Idempotency-Key invites once", async () => {
+test("a request repeated with its Idempotency-Key gets the same response and queues one mail", async () => {
   await using scene = await openOrgScene();
   const { api, owner, org } = scene;
   const send = () =>

@@ -58,7 +58,7 @@ const ADMIN_MAY: readonly [from: OrgRole, to: OrgRole, code: string | undefined]
   ["owner", "viewer", "INSUFFICIENT_ORG_ROLE"],
 ];
 
-test.each(ADMIN_MAY)("an admin who makes a %s a %s gets %p", async (from, to, code) => {
+test.each(ADMIN_MAY)("if an admin makes a %s a %s, the error code is %p", async (from, to, code) => {
   await using scene = await openOrgScene();
   const [admin, target] = [await scene.join("admin"), await scene.join(from)];
   expect((await change(scene, admin, target, to)).code).toBe(code);

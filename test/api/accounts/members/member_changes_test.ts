@@ -50,7 +50,7 @@ test.each(PAIRS)("if two owners %s concurrently, one remains an owner", async (_
     expect([round, done.length, owners.length]).toEqual([round, 1, 1]);
     for (const { code } of responses) if (code) refusals.add(code);
   }
-  // The caller of the losing request has lost the role or the membership, or cannot step down as the last owner.
+  // In the losing request, the caller has lost the role or the membership, the target has left, or the caller is the last owner.
   for (const code of refusals) {
     expect(["LAST_OWNER", "INSUFFICIENT_ORG_ROLE", "ORG_ACCESS_DENIED", "NOT_FOUND"]).toContain(code);
   }

@@ -78,7 +78,7 @@ test("exports and denied writes are recorded with the actor, address and request
   expect(ownIds.map(({ ownRequestId }) => ownRequestId)).toContain(entries[1]?.["requestId"]);
 });
 
-test("refused writes add a bounded number of entries a minute, and one of each kind", async () => {
+test("refused writes add at most 60 entries per user and minute, and one of each kind", async () => {
   let now = Date.now();
   await using api = await openTestApp({ now: () => now });
   const owner = await api.make.person({ role: "owner" });
@@ -149,8 +149,8 @@ test("a refusal that cannot be recorded does not suppress the next one of its ki
   now += 30_000;
   expect(await refuse()).toBe(403);
   expect(await count(owner.org.id)).toBe(1);
-  // The user's one-minute window has ended. A window of this kind of entry, opened by the skipped entry, would still be
-  // open.
+  // The user's one-minute window has ended. The refusal that was not recorded has opened no window for its kind, which would still
+  // be open.
   now += 30_000;
   expect(await refuse()).toBe(403);
   expect(await count(owner.org.id)).toBe(2);
@@ -199,7 +199,7 @@ test("an invalid limit, an invalid cursor and an unknown parameter return 400", 
   }
 });
 
-test("organizations do not see account changes of their members", async () => {
+test("organizations see a member's new key only if it is bound to them, and no other account changes", async () => {
   await using api = await openTestApp();
   const owner = await api.make.person({ role: "owner" });
   const member = await api.make.person({ org: owner.org, role: "publisher" });

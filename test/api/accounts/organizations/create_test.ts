@@ -97,7 +97,7 @@ test("a user creates at most ten organizations, even concurrently, not counting 
   await using api = await openTestApp();
   const { user, key } = await signedIn(api);
   for (let n = 1; n <= 9; n += 1) await api.make.org({ createdBy: user.id });
-  // Other users created these organizations. The user is a member of the second one.
+  // The user did not create these two organizations, but is a member of the second.
   await api.make.org({ createdBy: (await api.make.user()).id });
   await api.make.member({ orgId: (await api.make.org()).id, userId: user.id });
   const results = await Promise.all(
@@ -133,7 +133,7 @@ test("a failed audit entry rolls back the organization", async () => {
   expect(await api.db.sql`select 1 from organizations`).toHaveLength(0);
 });
 
-test("admin org create applies the same rules without a quota", async () => {
+test("admin org create applies the same slug rules and records no creator", async () => {
   await using api = await openTestApp();
   const { url } = api.db;
   const words = (slug: string) => ["org", "create", "--slug", slug, "--name", "Acme"];

@@ -122,7 +122,7 @@ test("refuses API keys, even those of an owner", async () => {
   }
 });
 
-test("of a restore and a due deletion at the same time, exactly one wins", async () => {
+test("if a restore and a due deletion run concurrently, exactly one of them takes effect", async () => {
   await using place = await openPlace();
   const { api, key, user } = place;
   for (let round = 0; round < 8; round += 1) {
@@ -145,7 +145,7 @@ test("of a restore and a due deletion at the same time, exactly one wins", async
   }
 });
 
-test("a restore fails if it waits for the deletion, and succeeds before the deletion", async () => {
+test("a restore succeeds before the due deletion and fails after it", async () => {
   await using place = await openPlace();
   const { api, key, user } = place;
   const org = await api.make.org({ deletesAt: new Date(Date.now() - 1000).toISOString() });

@@ -24,7 +24,7 @@ async function addProjects(api: TestApp, orgId: string, count: number): Promise<
     select ${orgId}, 'P' || n, 'p' || n, gen_random_uuid() from generate_series(1, ${count}::int) as n`;
 }
 
-test("with a quota for one more project, one of three concurrent requests succeeds", async () => {
+test("if the quota allows one more project, one of three concurrent requests succeeds", async () => {
   await using place = await openPlace();
   const { api, org, key } = place;
   await addProjects(api, org.id, PROJECTS_MAX - 1);
@@ -34,7 +34,7 @@ test("with a quota for one more project, one of three concurrent requests succee
   expect(results.toSorted()).toEqual(["201", "QUOTA_EXCEEDED", "QUOTA_EXCEEDED"]);
 });
 
-test("deleted projects count while they can be restored, so a restore never exceeds the quota", async () => {
+test("deleted projects count toward the quota while users can restore them, and admin restores obey the quota", async () => {
   await using place = await openPlace();
   const { api, org, key } = place;
   await addProjects(api, org.id, PROJECTS_MAX);
@@ -61,7 +61,7 @@ test("concurrent requests with one name get different slugs or a clear error", a
   expect(slugs.map(({ slug }) => slug)).toEqual(["pay", "pay-2", "pay-3"]);
 });
 
-test("a name without ASCII letters gets the first free number, however many are taken", async () => {
+test("a project name without ASCII letters gets a slug with the first free number", async () => {
   await using place = await openPlace();
   const { api, org, key, user } = place;
   const path = `${org.slug}/projects`;

@@ -59,7 +59,7 @@ test("changes the given fields, keeps the others and unsets fields with null", a
 });
 
 test.each(["owner", "admin", "publisher", "viewer", "outsider"] as const)(
-  "%s: returns the same status and error code as for the list of webhooks",
+  "%s: returns the same status and error code as GET /orgs/{slug}/webhooks",
   async (role) => {
     await using place = await openPlace();
     const { api, org } = place;
@@ -81,7 +81,7 @@ test.each(["owner", "admin", "publisher", "viewer", "outsider"] as const)(
   },
 );
 
-test("the owner changes a personal organization, and a key with scope read changes nothing", async () => {
+test("a session or write key changes a personal organization, but a read or automation key does not", async () => {
   await using place = await openPlace();
   const { api, personalOrg, user, token: key } = place;
   const { slug } = personalOrg;

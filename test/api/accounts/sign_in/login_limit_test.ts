@@ -8,13 +8,13 @@ import { waitFor } from "../../../helpers/wait_for.ts";
 
 const WRONG = "wrong password";
 
-/** Returns a wrong password for a new account, so that only the address reaches a limit. */
+/** Returns a new account's email and a wrong password, so that only the client address can reach a limit. */
 async function wrongPair(api: TestApp): Promise<{ email: string; password: string }> {
   const { email } = await makeAccount(api);
   return { email, password: WRONG };
 }
 
-/** Returns credentials of an account that does not exist. Verifying them has the full cost. */
+/** Returns credentials of an account that does not exist. Verifying them costs as much as for an existing account. */
 function nobody(): { email: string; password: string } {
   return { email: `${crypto.randomUUID()}@example.com`, password: WRONG };
 }
@@ -46,7 +46,7 @@ async function openTimed(limit: number, config: TestAppOptions["config"] = {}): 
   });
 }
 
-/** Opens a second app with its own pool over the same database, like a second process. */
+/** Opens a second app with its own pool on the same database, to simulate a second process. */
 function openSecondApp(api: TestApp) {
   const sql = openPool(api.db.url, { applicationName: "test", max: 4 });
   const app = buildApp({ ...api.deps, sql, metrics: createMetrics() });
@@ -101,7 +101,7 @@ describe("the limit on sign-in attempts", () => {
       for (const [index, spelling] of [email, email.toUpperCase(), email].entries()) {
         const options = { address: addresses[index] ?? "" };
         const attempt = await login(api, { email: spelling, password: WRONG }, options);
-        // IPv6 addresses are counted by their /64 network.
+        // Attempts are counted per network: /24 for IPv4, /64 for IPv6.
         expect(attempt.status).toBe(401);
       }
       expect((await login(api, account, { address: addresses[3] ?? "" })).status).toBe(429);
@@ -165,7 +165,7 @@ async function guess(api: TestApp, email: string, networks: readonly number[]) {
   return statuses;
 }
 
-/** Raises the account's delay to the maximum, as many more attempts would. */
+/** Raises all accounts' delays to the maximum, as many more guesses would. */
 async function growDelay(api: TestApp): Promise<void> {
   await api.db.sql`update login_account_attempts set attempts = 144`;
 }
@@ -204,7 +204,7 @@ describe("guesses at one account from many networks", () => {
     expect(waits).toEqual([1, 2, 4, 8, 16, 32]);
   });
 
-  test("are counted by /48 of IPv6, because one customer has 65,536 networks", async () => {
+  test("are counted per IPv6 /48, because one customer may have 65,536 /64 networks", async () => {
     await using api = await openTimed(2);
     const { email } = await makeAccount(api);
     await guess(api, email, [1, 2]);
@@ -246,7 +246,7 @@ describe("guesses at one account from many networks", () => {
     expect((await login(api, account, travel)).status).toBe(200);
   });
 
-  test("are forgotten after a pause", async () => {
+  test("are forgotten after a day", async () => {
     await using api = await openTimed(2);
     const { email } = await makeAccount(api);
     expect(await guess(api, email, [1, 2])).toEqual([401, 401]);
@@ -257,7 +257,7 @@ describe("guesses at one account from many networks", () => {
   });
 });
 
-test("do not delay a signed-in user, on the same network or elsewhere", async () => {
+test("guesses do not delay a signed-in user's password change, on the same network or elsewhere", async () => {
   await using api = await openTimed(3);
   const account = await makeAccount(api);
   const { sessionToken: key } = await signIn(api, account);
@@ -276,7 +276,7 @@ test("do not delay a signed-in user, on the same network or elsewhere", async ()
   }
 });
 
-test("with a session are delayed on a new network, and delay no other user", async () => {
+test("password guesses with a session are delayed, but do not delay signing in on another network", async () => {
   await using api = await openTimed(3);
   const account = await makeAccount(api);
   const { sessionToken: key } = await signIn(api, account);

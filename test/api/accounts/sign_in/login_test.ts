@@ -7,7 +7,7 @@ import { openTestApp, type TestApp } from "../../../helpers/http/app.ts";
 
 const TOKEN = /^uls_[A-Za-z0-9_-]{43}$/;
 
-/** The app of the tests that need no configuration of their own. */
+/** The app for tests that need no configuration of their own. */
 let shared: TestApp;
 beforeAll(async () => {
   shared = await openTestApp({ config: { rateLimitLoginPerMinute: 1000 } });
@@ -173,7 +173,7 @@ describe("POST /auth/login refuses", () => {
     }
   });
 
-  test("any type but JSON, which a form of another site cannot send", async () => {
+  test("any content type but JSON, which a form on another site cannot send", async () => {
     const account = await makeAccount(shared);
     for (const type of ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data"]) {
       const response = await login(shared, account, { headers: { "content-type": type } });
@@ -183,7 +183,7 @@ describe("POST /auth/login refuses", () => {
 });
 
 describe("POST /auth/login in a browser", () => {
-  test("accepts programs and pages of this service, but no other pages", async () => {
+  test("accepts requests from programs and from this service's pages, but not from other sites", async () => {
     await using api = await openTestApp({
       config: { publicUrl: "https://ulr.example", rateLimitLoginPerMinute: 100 },
     });

@@ -26,8 +26,8 @@ async function open() {
 
 const WRONG = "401 UNAUTHORIZED";
 
-describe("with a code of an app", () => {
-  test("the password returns a token, and the code returns a session", async () => {
+describe("with an authenticator app's code", () => {
+  test("the password step returns a token, and the code step returns a session", async () => {
     await using place = await open();
     const { api, clock } = place;
     const { account, secret } = await withTotp(api, clock, await makeAccount(api));
@@ -86,7 +86,7 @@ describe("with a code of an app", () => {
     }
   });
 
-  test("a token works once, for five minutes and five attempts, and unknown tokens are refused", async () => {
+  test("a token works once, until it expires or has five attempts, and unknown tokens are refused", async () => {
     await using place = await open();
     const { api, clock } = place;
     const { account, secret } = await withTotp(api, clock, await makeAccount(api));
@@ -161,7 +161,7 @@ describe("guessing", () => {
     ).toBe("200");
   });
 
-  test("counts as signing in, and the right password resets no limit", async () => {
+  test("counts as sign-in attempts, and the right password does not reset the limit", async () => {
     const clock = new Clock();
     await using api = await openTestApp({ now: clock.now, config: { rateLimitLoginPerMinute: 6 } });
     const { account } = await withTotp(api, clock, await makeAccount(api));
@@ -188,7 +188,7 @@ describe("guessing", () => {
     const travel = { address: "203.0.113.50" };
     expect((await login(api, account, travel)).status).toBe(429);
     await api.db.sql`update login_waits set waiting_since = waiting_since - interval '15 minutes'`;
-    // The process caches the refusal until the wait is over.
+    // The process caches the refusal until the wait ends by its own clock.
     clock.time += 900_000;
     const { loginToken } = await firstStep(api, account, travel);
     const code = clock.code(secret);
@@ -331,7 +331,7 @@ test("passkey options requested during the second step do not block it", async (
 });
 
 describe("between the two steps", () => {
-  test("a changed password and a disabled or deleted user end the sign-in", async () => {
+  test("changing the password and disabling or deleting the user end the sign-in", async () => {
     await using place = await open();
     const { api, clock } = place;
     const changes: readonly [(id: string, username: string) => Promise<unknown>, outcome: string][] = [
@@ -372,7 +372,7 @@ describe("without a second factor", () => {
   });
 });
 
-test("later sign-ins delete expired ones", async () => {
+test("a completed sign-in deletes expired challenges", async () => {
   await using place = await open();
   const { api, clock } = place;
   const { account, secret } = await withTotp(api, clock, await makeAccount(api));

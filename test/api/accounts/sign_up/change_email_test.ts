@@ -37,7 +37,7 @@ function confirm(api: TestApp, token: string | null | undefined): Promise<Respon
   return api.request(`${PATH}/confirm`, { method: "POST", body: { token } });
 }
 
-/** Sends the queued mails and returns the newest token mailed to the address. */
+/** Sends the queued mails. Returns the newest token mailed to the address; null if there is none. */
 async function tokenOf({ api, runner }: Place, email: string): Promise<string | null> {
   await runner.accountMails();
   const [row] = await api.db.sql<{ id: string }[]>`
@@ -119,7 +119,7 @@ const ENDINGS: Readonly<Record<string, (place: Place, email: string) => Promise<
     api.db.sql`update account_mails set expires_at = now() - interval '1 second'`,
 };
 
-test("changes to its account or address and its expiry invalidate a link", async () => {
+test("a link becomes invalid if its account or address changes, or when it expires", async () => {
   await using shared = await openPlace();
   const { api } = shared;
   for (const [index, [ending, end]] of Object.entries(ENDINGS).entries()) {
@@ -171,7 +171,7 @@ test("changing the address invalidates a password link, even if the address is r
   expect((await login(api, account)).status).toBe(200);
 });
 
-test("of two concurrent confirmations, exactly one changes the address", async () => {
+test("of three concurrent confirmations, exactly one changes the address", async () => {
   await using place = await openPlace();
   const { api } = place;
   await ask(place);

@@ -192,7 +192,7 @@ for (const [ending, end] of Object.entries(ENDINGS)) {
   });
 }
 
-test("a wrong clock of the API does not extend a link", async () => {
+test("an API clock that is a day behind does not extend a link", async () => {
   await using place = await openWithAccount({ now: () => Date.now() - 86_400_000 });
   const { api, account } = place;
   const token = await tokenFor(api, account);
@@ -200,7 +200,7 @@ test("a wrong clock of the API does not extend a link", async () => {
   await expectDeadLink(await confirm(api, token));
 });
 
-test("of two concurrent requests with one link, exactly one sets its password", async () => {
+test("of three concurrent requests with one link, exactly one sets its password", async () => {
   await using place = await openWithAccount();
   const { api, account } = place;
   const token = await tokenFor(api, account);

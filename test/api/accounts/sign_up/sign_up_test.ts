@@ -137,7 +137,7 @@ test("SIGN_UP=off sends mail only to accounts, not to invited addresses, and ref
   expect(await response.json()).toMatchObject({ error: { code: "SIGN_UP_DISABLED" } });
 });
 
-test("SIGN_UP=invited sends mail to addresses with a pending invitation, in any case", async () => {
+test("SIGN_UP=invited sends mail only to addresses with a pending invitation, ignoring case", async () => {
   await using place = await openPlace({ signUp: "invited" });
   const { api, runner, server } = place;
   const { org, user } = await api.make.person({ role: "owner" });
@@ -160,7 +160,7 @@ test("SIGN_UP=invited sends mail to addresses with a pending invitation, in any 
   expect(server.received.map(({ to }) => to)).toEqual([["Ann@example.com"]]);
 });
 
-test("strangers' sign-ups before an invitation do not use up the invited person's emails of the hour", async () => {
+test("strangers' sign-ups before an invitation do not use up the invited person's hourly emails", async () => {
   await using place = await openPlace({ signUp: "invited" });
   const { api, runner, server } = place;
   for (let n = 0; n < 4; n += 1) await ask(api, { password: "known to somebody else" });
@@ -237,7 +237,7 @@ test("a link does not create an account with a password that another person chos
   expect((await login(api, { email: "ann@example.com", password: PASSWORD })).status).toBe(200);
 });
 
-test("the owner of an address uses a link from a stranger's sign-up with their own new password", async () => {
+test("the owner of an address can use a link from a stranger's sign-up with a new password", async () => {
   await using place = await openPlace();
   const { api, runner, server } = place;
   const others = "known to somebody else";
@@ -274,7 +274,7 @@ test("a username chosen on confirmation must not be in the password", async () =
   expect(await response.json()).toMatchObject({ error: { details: { errors: [{ path: "username" }] } } });
 });
 
-test("of two concurrent confirmations, exactly one creates the account", async () => {
+test("of three concurrent confirmations, exactly one creates the account", async () => {
   await using place = await openPlace();
   const { api, runner, server } = place;
   await ask(api, {});

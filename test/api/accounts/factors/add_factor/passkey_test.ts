@@ -31,7 +31,7 @@ test("binds a new passkey to the host of PUBLIC_URL and excludes registered devi
   expect(await add(api, key, again)).toBe("400 VALIDATION_ERROR");
 });
 
-test("accepts options once, in their session, for five minutes and from our own page", async () => {
+test("accepts a challenge once, only in its session, before it expires and from the service's origin", async () => {
   await using api = await openTestApp();
   const account = await makeAccount(api);
   const { sessionToken: key } = await signIn(api, account);

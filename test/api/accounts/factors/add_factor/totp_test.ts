@@ -46,7 +46,7 @@ describe("adding an authenticator app", () => {
 });
 
 describe("adding an authenticator app is refused", () => {
-  test("without the password if the user has no factor, and a wrong password counts as a sign-in attempt", async () => {
+  test("without the password if the user has no factor, and after too many wrong passwords", async () => {
     await using api = await openTestApp({ config: { rateLimitLoginPerMinute: 3 } });
     const account = await makeAccount(api);
     const { sessionToken: key } = await signIn(api, account);
@@ -71,7 +71,7 @@ describe("adding an authenticator app is refused", () => {
     await post(api, "/auth/factors/totp", { key, body: {} });
   });
 
-  test("with a code of another secret or session, after 15 minutes and after ten attempts", async () => {
+  test("with a code of another secret or session, after it expires and after ten wrong codes", async () => {
     const clock = new Clock();
     await using api = await openTestApp({ now: clock.now });
     const account = await makeAccount(api);

@@ -1,4 +1,4 @@
-/** Mails about membership changes, sent through a real mail server. */
+/** Tests mails about membership changes, sent to a test mail server over SMTP. */
 import { expect, test } from "bun:test";
 import type { OrgRole } from "../../../../../shared/vocabulary.ts";
 import { newestMail } from "../../../../helpers/accounts/account_mail.ts";
@@ -19,7 +19,7 @@ async function openMailScene(config: TestAppOptions["config"] = {}) {
   const server = await openMailServer();
   const scene = await openOrgScene({ config: { publicUrl: PUBLIC_URL, smtpUrl: server.url, ...config } });
   const runner = await openTestRunner(scene.api);
-  /** Sends the queued mails and returns the new ones by recipient. */
+  /** Sends the queued mails. Returns the last new mail of each recipient. */
   const deliver = async () => {
     const before = server.received.length;
     await runner.accountMails();
@@ -53,7 +53,7 @@ function change(scene: OrgScene, by: SignedInPerson, target: SignedInPerson, rol
   return ask(scene.api, path, { token: by.token, method, ...(role === null ? {} : { body: { role } }) });
 }
 
-test("the invitation names the sender, the organization, the role and the expiry, and its link works", async () => {
+test("the invitation mail names the sender, organization, role and expiry, and its link works", async () => {
   await using scene = await openMailScene();
   const { org, owner, server } = scene;
   await scene.api.db.sql`update organizations set name = 'evil.example/pay <b>Acme</b>' where id = ${org.id}`;
@@ -70,7 +70,7 @@ test("the invitation names the sender, the organization, the role and the expiry
     expect(part).toContain(account.user.email);
     expect(part).toMatch(/Role.*publisher/);
     expect(part).toMatch(/Expires.* UTC/);
-    // Mail programs would turn a name chosen by a stranger into a link.
+    // Mail clients would turn a domain in a stranger's organization name into a link.
     expect(part).not.toContain("evil.example");
   }
   expect(mail.html).not.toContain("<b>Acme");
@@ -108,7 +108,7 @@ test("no username or slug becomes a link in a mail to a stranger", async () => {
   for (const part of [text, html, headers["subject"]]) expect(part).not.toContain("evil.example");
 });
 
-test("the mail is the same with and without an account of the address", async () => {
+test("the mail is the same whether or not the address has an account", async () => {
   await using scene = await openMailScene();
   const { api, org, server } = scene;
   const account = await api.make.user();
@@ -138,8 +138,8 @@ test("a mailbox gets at most three invitations an hour from all organizations", 
     expect((await invite({ ...scene, org }, "Victim@example.com", "viewer")).status).toBe(201);
   }
   for (let round = 0; round < 3; round += 1) await invite(scene, "victim@EXAMPLE.com", "viewer");
-  // The mails of two organizations over the limit are due in an hour. They are canceled, because the test's runner
-  // ignores start times.
+  // The limit delays one mail each of two organizations by an hour. The test cancels these jobs, because its runner ignores start
+  // times.
   const later = await api.db.sql`
     update pgboss.job set state = 'cancelled' where start_after > now() + interval '59 minutes' returning id`;
   expect(later).toHaveLength(2);
@@ -241,7 +241,7 @@ test("disabled owners get no mail, and each mailbox gets at most ten mails an ho
   await scene.deliver();
   const counts = Map.groupBy(server.received, ({ to }) => String(to));
   expect(counts.get(owner.user.email)).toHaveLength(10);
-  // Five of Ann's ten mails are outdated when they are sent, so they are skipped.
+  // Five of Ann's ten mails are about a role that she has lost since, so the job skips them.
   expect(counts.get(ann.user.email)).toHaveLength(5);
   expect(counts.size).toBe(2);
 });
@@ -259,7 +259,7 @@ test("a removed member gets a mail despite many role changes within the hour", a
   expect(mails.get(ann.user.email)?.headers["subject"]).toBe(`You are no longer a member of ${org.name}`);
 });
 
-test("notices go to the current address of current owners and members with an account", async () => {
+test("notices go to current email addresses, and only to enabled users who are still owners or members", async () => {
   await using scene = await openMailScene();
   const { api, owner } = scene;
   const { sql } = api.db;
@@ -291,7 +291,7 @@ test("a removed member is notified at their current address unless their account
 test("two organizations with the same owners change their members concurrently without a deadlock", async () => {
   await using scene = await openMailScene();
   const { api, owner, server } = scene;
-  // Owners are listed in the order of joining, so each organization lists a different owner first.
+  // Owners are listed in the order of joining. Queueing mails in that order would lock the addresses in a different order in each organization.
   const [other, actor] = [await scene.join("owner"), await scene.join("owner")];
   const second = await api.make.org();
   for (const { user } of [other, owner, actor]) await api.make.member({ orgId: second.id, userId: user.id });

@@ -37,7 +37,7 @@ async function send(
   return { status: response.status, ...((await response.json()) as object) };
 }
 
-test("a project gets the given slug, or one from its name with a number if that is taken", async () => {
+test("a project gets the given slug, or a slug made from its name, numbered if that slug is taken", async () => {
   await using place = await openPlace();
   const { api, call, user, org } = place;
   const slugs: (string | undefined)[] = [];
@@ -104,7 +104,7 @@ test("names and slugs must be unique within the organization only", async () => 
   expect((await call("POST", "", { name: "Search" })).data?.project.slug).toBe("search");
 });
 
-test("a project is renamed by id, slug or name, slugs take precedence, and exports find only the new name", async () => {
+test("a project is found by id, slug or name, slugs take precedence, and exports no longer find the old slug", async () => {
   await using place = await openPlace();
   const { api, org, key, call } = place;
   const { data } = await call("POST", "", { name: "Checkout" });
@@ -138,13 +138,13 @@ test("a project is renamed by id, slug or name, slugs take precedence, and expor
   expect((await call("PATCH", "/checkout", { name: "New" })).error?.code).toBe("PROJECT_NOT_FOUND");
 });
 
-test("if two projects share a slug and a name, each request finds the only possible one", async () => {
+test("if one project's slug is another's name, each request finds the only project that it can apply to", async () => {
   await using place = await openPlace();
   const { api, call } = place;
   await call("POST", "", { name: "Old", slug: "till" });
   await call("POST", "", { name: "till", slug: "new" });
   const slugs: (string | undefined)[] = [];
-  // Deleting a project again does not delete the other project.
+  // The second DELETE of /till must not delete the project named till.
   for (const path of ["/till", "/till", "/new", "/till/restore", "/till/restore", "/till"]) {
     const method = path.endsWith("/restore") ? "POST" : "DELETE";
     slugs.push((await call(method, path)).data?.project.slug);
@@ -156,7 +156,7 @@ test("if two projects share a slug and a name, each request finds the only possi
   expect((await call("POST", "/till/restore")).data?.project.slug).toBe("new");
 });
 
-test("a project whose name looks like an id is found by that name, after a project with that id", async () => {
+test("a project whose name looks like an id is found by that name, unless another project has that id", async () => {
   await using place = await openPlace();
   const { api, org, key, call } = place;
   const name = "ABCDEF00-0000-4000-8000-00000000ABCD";
@@ -177,7 +177,7 @@ test("a project whose name looks like an id is found by that name, after a proje
   expect((await call("DELETE", `/${id}`)).status).toBe(404);
 });
 
-test("a deleted project is excluded from exports, keeps its names and can be restored unchanged", async () => {
+test("a deleted project is excluded from exports, keeps its name and slug and can be restored unchanged", async () => {
   await using place = await openPlace();
   const { api, org, user, key, call } = place;
   const { data } = await call("POST", "", { name: "Checkout" });
@@ -222,7 +222,7 @@ test("a deleted project is excluded from exports, keeps its names and can be res
   expect(user.id).toBeString();
 });
 
-test("after thirty days a project is removed, and its name and slug are free", async () => {
+test("after thirty days, a deleted project cannot be restored, and its name and slug are free", async () => {
   await using place = await openPlace();
   const { api, call } = place;
   const { data } = await call("POST", "", { name: "Checkout" });
@@ -262,7 +262,7 @@ test.each(["publisher", "viewer", "outsider"] as const)("a %s cannot change proj
   ]);
 });
 
-test("another organization's project is not found, and a key cannot write", async () => {
+test("another organization's project is not found, and an API key cannot create projects", async () => {
   await using place = await openPlace();
   const { api, org, user, call } = place;
   const stranger = await api.make.person();

@@ -3,7 +3,7 @@ import { hashPassword } from "../../../../../api/accounts/password_rules.ts";
 import { PasswordQueue } from "../../../../../api/accounts/sign_in/sign_in_resources.ts";
 import { ApiError } from "../../../../../shared/errors.ts";
 
-/** A cheap hash, because these tests are about the queue. */
+/** A hash that is cheap to verify, because these tests are about the queue. */
 const CHEAP_HASH = await Bun.password.hash("right", { algorithm: "argon2id", memoryCost: 8, timeCost: 1 });
 
 test("verifies and hashes passwords", async () => {
@@ -13,11 +13,11 @@ test("verifies and hashes passwords", async () => {
   expect(await queue.verify("wrong", hash, { isFirst: false })).toBe(false);
 });
 
-test("verifies a limited number at once, queues some and rejects the rest with Retry-After", async () => {
+test("rejects verifications that exceed the queue with Retry-After, but not one for a known network", async () => {
   const queue = new PasswordQueue();
   const hash = await hashPassword("right");
   const asked = Array.from({ length: 80 }, () => queue.verify("right", CHEAP_HASH, { isFirst: false }));
-  // Verifications for known networks have their own places in the queue and run first.
+  // Verifications for known networks have their own queue, which runs first.
   const owner = queue.verify("right", hash, { isFirst: true });
   const responses = await Promise.allSettled(asked);
   const refused = responses.filter((response) => response.status === "rejected");
@@ -43,7 +43,7 @@ test("serves known networks first", async () => {
   expect(order.indexOf("owner")).toBeLessThan(5);
 });
 
-test("a failed verification frees its place", async () => {
+test("failed verifications free their slots", async () => {
   const queue = new PasswordQueue();
   const broken = Array.from({ length: 10 }, () => queue.verify("right", "no hash", { isFirst: false }));
   for (const { status } of await Promise.allSettled(broken)) expect(status).toBe("rejected");
