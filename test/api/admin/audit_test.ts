@@ -44,8 +44,8 @@ const READS = [
 ];
 
 /**
- * Commands that the tests of their own files cover, or test/citus/ and operations/definition_quarantine_test.ts.
- * `migrate` writes no entry, because the audit log may not exist yet.
+ * Commands that their own test files, test/citus/ or test/api/operations/definition_quarantine_test.ts cover. `migrate` writes no
+ * entry, because the audit log may not exist yet.
  */
 const ELSEWHERE = [
   ...["import", "artifacts adopt", "demo seed", "migrate", "tracker distribute"],

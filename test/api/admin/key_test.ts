@@ -6,7 +6,7 @@ import { openTestDatabase } from "../../helpers/postgres/database.ts";
 
 const INSTANT = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/;
 
-test("key create prints a key once and stores its hash", async () => {
+test("key create prints the key, stores its hash and keeps the key out of the audit log", async () => {
   await using db = await openTestDatabase();
   await createUser(db.url, "ann");
   const expires = "2100-01-31T12:00:00+02:00";
@@ -51,7 +51,7 @@ test("key create creates an expired key and says that it has expired", async () 
   ]);
 });
 
-test("key create accepts the same names and times as POST /auth/keys", async () => {
+test("key create refuses invalid names and expiry times", async () => {
   await using db = await openTestDatabase();
   await createUser(db.url, "ann");
   const create = async (...flags: string[]) => {

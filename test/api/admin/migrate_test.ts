@@ -73,7 +73,7 @@ test("migrate --check lists the missing privileges of a role that does not own t
   ]);
 });
 
-test("migrate completes the catalog of an older installation once and reports it", async () => {
+test("migrate adds known past prices to an older installation's catalog once and reports it", async () => {
   await using db = await openTestDatabase();
   await syncFrom(db.sql, {
     ...documentSource(makeDocument({ openai: { "gpt-5": { cost: { input: 2, output: 10 } } } })),

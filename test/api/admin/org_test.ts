@@ -48,7 +48,7 @@ test("org update changes only the given fields", async () => {
   });
 });
 
-test("org update applies the rules of PATCH /orgs/{slug}", async () => {
+test("org update refuses a website that is not an http or https URL", async () => {
   await using api = await openTestApp();
   const { org } = await api.make.person();
   for (const website of ["javascript:alert(1)", "ftp://acme.example"]) {

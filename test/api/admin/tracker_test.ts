@@ -1,4 +1,4 @@
-/** `tracker check`, and `tracker distribute` without Citus. test/citus/ tests it with Citus. */
+/** Tests `tracker check`, and `tracker distribute` without Citus. test/citus/ tests `tracker distribute` with Citus. */
 import { expect, test } from "bun:test";
 import { runCommand, runJson } from "../../helpers/accounts/admin.ts";
 import { FOREIGN_SCHEMA, moveToForeignTracker } from "../../helpers/exports/foreign_tracker.ts";
@@ -75,7 +75,7 @@ test.each([
     "alter table runs disable trigger runs_log_delete_trigger",
     "runs: no enabled trigger runs_log_delete_trigger",
   ],
-])("tracker check reports after %p: %p", async (change, expected) => {
+])("after %p, tracker check reports %p", async (change, expected) => {
   await using db = await openTestDatabase();
   await db.owner.unsafe(change);
   const run = await runCommand(db.url, ["tracker", "check"]);
@@ -144,12 +144,12 @@ test.each([
     ["issue_notes: no index on (project_id, created_at, id)", "acme.notes: a materialized view"],
   ],
   [
-    // The view joins a lookup table, but reads no time from it.
+    // The joined lookup table needs no time trigger, because the view reads no time from it.
     `create table acme.words (word text primary key);
      ${replaceNotes("acme.t_issue_notes left join acme.words on word = x_note_type", "coalesce(word, x_content)")}`,
     [],
   ],
-])("tracker check reports views after %p", async (change, expected) => {
+])("tracker check reports only the problems of a view after %p", async (change, expected) => {
   await using db = await openTestDatabase();
   await moveToForeignTracker(db.owner);
   await db.owner.unsafe(change);
@@ -158,7 +158,7 @@ test.each([
   expect(lines).toEqual(expected.map((start) => expect.stringContaining(start)));
 });
 
-test("tracker check reports the problems of a foreign table", async () => {
+test("tracker check reports a foreign table", async () => {
   await using db = await openTestDatabase();
   await moveToForeignTracker(db.owner);
   await db.admin.unsafe(`

@@ -49,7 +49,7 @@ test("user create creates an account that owns a personal organization", async (
   expect(await listActions(db.sql)).toEqual(["user.create"]);
 });
 
-test("user create rejects a taken name or address and leaves no rows behind", async () => {
+test("user create rejects a taken username or email address and leaves no rows behind", async () => {
   await using db = await openTestDatabase();
   await createUser(db.url, "ann");
   await runJson(db.url, ["org", "create", "--slug", "acme", "--name", "Acme"]);

@@ -12,7 +12,7 @@ const REQUESTS = 1000;
 const SEED = 20_261_122;
 const ROOT = join(import.meta.dir, "../../..");
 
-/** Path segments, already percent-encoded: NUL, half of a character, a lone surrogate, a path traversal, SQL, an id. */
+/** Percent-encoded path segments: NUL, invalid UTF-8, a lone surrogate, malformed escapes, a path traversal, SQL, an id. */
 const SEGMENTS = [
   ...[
     "x",
@@ -165,7 +165,7 @@ const WISH = fc.record({
   type: fc.constantFrom(...TYPES),
   headers: fc.constantFrom(...HEADERS),
   credential: fc.nat(),
-  /** Whether all parts but path and body are valid. Without such requests, few bodies would be read. */
+  /** Whether the key and the headers are valid and the query is empty. Without such requests, few bodies would be read. */
   isCareful: fc.boolean(),
 });
 type Wish = typeof WISH extends fc.Arbitrary<infer Value> ? Value : never;
@@ -295,7 +295,7 @@ test(`${REQUESTS} random requests over all routes get valid responses that leak 
     statuses.add(response.status);
   }
   for (const { route } of api.logLines) reached.add(route);
-  // The requests cause every kind of error and some successes, and reach nearly every route.
+  // The requests cause every common error status and some successes, and reach more than 80% of the routes.
   for (const status of [200, 400, 401, 403, 404, 405, 413, 415, 422]) expect(statuses).toContain(status);
   const patterns = new Set(api.app.routes.map(({ pattern }) => pattern));
   expect(reached.size).toBeGreaterThan(patterns.size * 0.8);

@@ -12,7 +12,7 @@ const PASSKEY_MAX_BYTES = 32_768;
 const PASSKEY_PATHS = ["factors/passkeys", "factors/verify", "login/second-factor"];
 /** The maximum length of a JSON text that a refusal writes: the response or the log line. */
 const REFUSAL_MAX_CHARS = 32_768;
-/** The maximum length of a text that is parsed during a refusal. The tests parse the log line. */
+/** The maximum length of a text that is parsed during a refusal. The test app parses the log line. */
 const PARSED_MAX_CHARS = 2_000;
 
 const stringify = spyOn(JSON, "stringify");
@@ -95,7 +95,7 @@ function refusal(route: Route, body: string): number {
 }
 
 describe("every route that takes a body", () => {
-  test("refuses a body that is nested too deep or has too many members, without parsing it", async () => {
+  test("refuses a body that is nested too deeply or has too many members, without parsing it", async () => {
     await using open = await openWithSessions();
     expect(open.writes.length).toBeGreaterThan(15);
     for (const route of open.writes) {
@@ -125,7 +125,7 @@ describe("every route that takes a body", () => {
     expect(made).toEqual({ count: 0 });
   });
 
-  test("writes little about a body with thousands of errors", async () => {
+  test("limits the response and the log line for a body with thousands of errors", async () => {
     await using open = await openWithSessions();
     for (const route of open.writes) {
       for (const body of wrongBodies(open.membersOf(route))) {
@@ -138,7 +138,7 @@ describe("every route that takes a body", () => {
     }
   });
 
-  test("treats no body, an empty body and {} the same", async () => {
+  test("returns the same status for no body, an empty body and {}", async () => {
     await using open = await openWithSessions();
     for (const route of open.writes) {
       const responses = [];

@@ -145,7 +145,7 @@ test("POST keeps provenance and returns instants in the service's format", async
   }
 });
 
-test("POST rejects a document that does not match its path, and stores nothing", async () => {
+test("POST rejects an invalid path, body or document, and stores nothing", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   const long = agentYaml("reviewer") + "#".repeat(153_600);

@@ -81,7 +81,7 @@ async function makeEdges(
     ) with ordinality as e (from_id, to_name, range, position)`;
 }
 
-test("dependencies are returned as a tree and a list, with the place of each reference and the missing ones", async () => {
+test("dependencies are returned as a tree and a list, with each reference's context and unresolved references", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   await publishAgents(api, person, [
@@ -274,7 +274,7 @@ test("a diamond is shown on both sides and listed once, and a loop ends where it
   expect([found.totalCount, found.maxDepth]).toEqual([4, 3]);
 });
 
-test("a pipeline's trigger is not a dependency, and a known response is not sent again", async () => {
+test("a pipeline's trigger is not a dependency, and a matching ETag returns 304", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   const yaml = [
@@ -296,7 +296,7 @@ test("a pipeline's trigger is not a dependency, and a known response is not sent
   expect(again.status).toBe(304);
 });
 
-test("at most 5,000 nodes are read and returned", async () => {
+test("at most 5,000 nodes are returned", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   await makeForest(api.db, person, 5100);

@@ -14,7 +14,7 @@ import { countsOf, makePlatformAdmin, record, statisticsOf } from "../../helpers
 import { openTestApp, type TestApp } from "../../helpers/http/app.ts";
 import { waitFor } from "../../helpers/wait_for.ts";
 
-/** Adds an execution of this age, in SQL. */
+/** Adds an execution with this time, in SQL. */
 async function makeExecution(
   api: TestApp,
   { id, lineId }: MadeDefinition,
@@ -115,12 +115,12 @@ test("recordings that wait for one line use at most half of the connections, and
   expect(statuses).toEqual(recordings.map(() => 201));
 });
 
-test("counters are exact under concurrent writes from one or two processes", async () => {
+test("counters are exact under concurrent writes from two processes", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   const admins = await Promise.all(Array.from({ length: 4 }, () => makePlatformAdmin(api)));
   await publishAgent(api, person, { name: "reviewer", visibility: "public" });
-  // A second app over the same database acts as another process.
+  // A second app on the same database simulates another process.
   const twin = buildApp({ ...api.deps, metrics: createMetrics() });
   const second: Pick<TestApp, "request"> = {
     request: (path, { key = "", body } = {}) =>
@@ -243,7 +243,7 @@ test("byTime lists every hour or day of the window in UTC, including zeros", asy
   ]);
 });
 
-test("statistics reject unknown parameters", async () => {
+test("statistics reject invalid parameters", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   await publishAgent(api, person, { name: "reviewer", visibility: "public" });

@@ -101,7 +101,7 @@ describe("the limit on sign-in attempts", () => {
       for (const [index, spelling] of [email, email.toUpperCase(), email].entries()) {
         const options = { address: addresses[index] ?? "" };
         const attempt = await login(api, { email: spelling, password: WRONG }, options);
-        // Attempts are counted per network: /24 for IPv4, /64 for IPv6.
+        // An account's attempts are counted per network: /24 for IPv4, /64 for IPv6.
         expect(attempt.status).toBe(401);
       }
       expect((await login(api, account, { address: addresses[3] ?? "" })).status).toBe(429);

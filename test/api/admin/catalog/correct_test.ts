@@ -62,7 +62,7 @@ test("a corrected price applies to its period, but not to prices known before th
   expect(await readCost(app, `asOf=${asOf}&knownAt=${correction?.knownFrom}`)).toMatchObject({
     cost: { input: 3 },
   });
-  // The price is 3 on both sides of each end of the corrected period.
+  // The price is 3 just before and just after both boundaries of the corrected period.
   for (const [instant, input] of [
     ["2026-06-25T13:59:59.999Z", 3],
     ["2026-06-25T14:00:00.000Z", 3],

@@ -5,7 +5,7 @@ import { COMMANDS } from "../../../../api/admin/commands.ts";
 import { runCommand } from "../../../helpers/accounts/admin.ts";
 import { openTestDatabase } from "../../../helpers/postgres/database.ts";
 
-/** No server listens on this port. Commands that fail before they connect do not notice. */
+/** No server listens on this port. Printing help and refusing arguments need no connection. */
 const NOWHERE = "postgres://nobody@127.0.0.1:1/nothing";
 const USER = [
   "user",
@@ -19,7 +19,7 @@ const USER = [
 ];
 const MAIN = fileURLToPath(new URL("../../../../api/admin/main.ts", import.meta.url));
 
-test("a call without words prints every command with its flags", async () => {
+test("a call without arguments prints every command with its flags", async () => {
   const { exitCode, out, err } = await runCommand(NOWHERE, []);
   expect(exitCode).toBe(0);
   expect(err).toBe("");
@@ -138,7 +138,7 @@ test("an unreachable database is reported in one line on stderr", async () => {
   expect(JSON.parse(out)).toEqual({ error: { code: "DATABASE_UNAVAILABLE", message: err.trimEnd() } });
 });
 
-test("every command refuses two URLs of different databases before it does anything", async () => {
+test("commands refuse two URLs of different databases and change nothing", async () => {
   await using db = await openTestDatabase();
   await using copy = await openTestDatabase();
   for (const words of [USER, ["audit", "verify"], ["migrate"], ["migrate", "--status"]]) {
@@ -170,7 +170,7 @@ test("the two URLs may have different roles", async () => {
   expect([exitCode, out]).toEqual([0, "Already up to date.\n"]);
 });
 
-test("every command except migrate refuses a database with pending migrations", async () => {
+test("a command refuses a database whose migrations are not recorded", async () => {
   await using db = await openTestDatabase();
   await db.owner`create schema aside`;
   await db.owner`alter table schema_migrations set schema aside`;

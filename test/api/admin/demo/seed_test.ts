@@ -12,15 +12,15 @@ import { seedSmallDemo } from "../../../helpers/demo.ts";
 import { openTestApp } from "../../../helpers/http/app.ts";
 import { openTestDatabase } from "../../../helpers/postgres/database.ts";
 
-/** Counts the rows that the query selects because they break a rule. */
+/** Counts the rows that the query selects. Each of them breaks a rule. */
 async function countOffenders(sql: Pool, query: string): Promise<number> {
   const [row] = await sql.unsafe<[{ count: number }]>(`select count(*) from (${query}) offenders`);
   return row.count;
 }
 
 /**
- * The rules of every tracker, each with a query for the rows that break it. Rules that the tables' constraints enforce
- * are omitted.
+ * Consistency rules of tracker data, each with a query for the rows that break it. Rules that the tables' constraints enforce are
+ * omitted.
  */
 const RULES: Readonly<Record<string, string>> = {
   "an issue was seen as often as it has occurrences": `
@@ -80,8 +80,8 @@ const RULES: Readonly<Record<string, string>> = {
 };
 
 /**
- * Returns row counts and digests of the registry. `texts` covers the columns that are the same in every demo. `rows`
- * covers all columns.
+ * Returns row counts and digests of the registry. `texts` covers the columns of definitions that are the same in every demo, `rows`
+ * all columns of definitions, and `counters` all columns of lines.
  */
 async function registryDigest(sql: Pool) {
   const [row] = await sql`
@@ -167,7 +167,7 @@ test("demo seed --if-empty does not change a database in use", async () => {
   expect(row?.["count"]).toBe(1);
 });
 
-test("demo seed --if-empty does nothing if TRACKER_SCHEMA names another schema, so that `bun run start` continues", async () => {
+test("demo seed --if-empty does nothing and exits with 0 if TRACKER_SCHEMA names another schema", async () => {
   await using db = await openTestDatabase();
   const words = ["demo", "seed", "--if-empty"];
   expect(await runCommand(db.url, words, { TRACKER_SCHEMA: "acme_exports" })).toEqual({
@@ -208,7 +208,7 @@ test("demo seed resumes an interrupted seed", async () => {
   expect(row).toMatchObject({ issues: 200, keys: 5, users: 6 });
 });
 
-test("demo seed --scale loads every project several times, and new status changes get higher numbers", async () => {
+test("demo seed --scale loads every project several times and advances the sequence of status changes", async () => {
   await using db = await openTestDatabase();
   const { projects } = (await seedSmallDemo(db.sql, 3)) as { projects: { name: string; slug: string }[] };
   expect(projects.slice(6, 9).map(({ name, slug }) => [name, slug])).toEqual([

@@ -51,7 +51,7 @@ test("import keeps every value, so a new export is the same byte for byte", asyn
   const project = { id: crypto.randomUUID(), name: "Kept" };
   await writeZip(place.file("first.zip"), bundleEntries(project, sampleRows(project.id)));
   expect(await place.import(place.file("first.zip"))).toMatchObject({ exitCode: 0, err: "" });
-  // PostgreSQL creates these values, because JavaScript cannot represent them.
+  // SQL sets these values, because JavaScript would change some of them, such as 12345678901234567890.10.
   await sql`
     update analysis_records
     set record_data = '{"n": 12345678901234567890.10, "e": 1E-30, "esc": "a\\\\b\\u001f\\"", "nul": null, "b": "\\u2028"}'`;
@@ -75,7 +75,7 @@ test("import keeps every value, so a new export is the same byte for byte", asyn
   }
 });
 
-test("import prints the rows of every dataset and creates the project with an owner from the organization", async () => {
+test("import prints each dataset's row count and creates the project with an owner from the organization", async () => {
   await using place = await openImportPlace();
   const project = { id: crypto.randomUUID(), name: "Crème Brûlée" };
   await writeZip(place.file("a.zip"), bundleEntries(project, sampleRows(project.id)));
@@ -158,7 +158,7 @@ test("import refuses a row that exists with different content, and writes nothin
   const rows = sampleRows(project.id);
   await writeZip(place.file("a.zip"), bundleEntries(project, rows));
   await place.import(place.file("a.zip"));
-  // 1.0 and 1.00 are equal numbers, but their exported texts differ.
+  // The stored value is an array that contains a null. These values have 0 in its place, or the array's text.
   for (const recordData of [{ deep: [{ a: 0 }] }, { deep: "[{a: null}]" }]) {
     const [record] = rows["analysis-records"];
     const changed = { ...rows, "analysis-records": [{ ...record, recordData }] };

@@ -51,7 +51,7 @@ test("while a batch waits for a line, other organizations can publish, and valid
   });
 });
 
-test("a fork and a batch that lock the same lines in opposite order both succeed", async () => {
+test("a batch that deadlocks with a fork succeeds, and the fork succeeds or finds its name taken", async () => {
   await using api = await openTestApp({ config: { databasePoolMax: 10 } });
   const person = await api.make.person();
   await publishAgent(api, person, { name: "alpha" });
@@ -67,7 +67,7 @@ test("a fork and a batch that lock the same lines in opposite order both succeed
     return { batch, fork };
   });
   expect((await batch).status).toBe(201);
-  // If the fork is the transaction that is retried, the batch has taken its name.
+  // If PostgreSQL aborts the fork to resolve the deadlock, the batch has taken its name before the retry.
   expect([201, 409]).toContain((await fork).status);
   await waitFor(async () => {
     const [row] = await api.db.admin<[{ deadlocks: number }]>`

@@ -37,7 +37,7 @@ function listSamples(): Sample[] {
   return [...demo, ...mutated(demo), ...written];
 }
 
-/** Returns the documents with random omissions, additions and repetitions. */
+/** Returns two random variants of each document: one with lines removed, and one with a character inserted. */
 function mutated(samples: readonly Sample[]): Sample[] {
   const random = randomNumbers(7);
   const pick = (length: number) => Math.floor(random() * length);
@@ -50,7 +50,7 @@ function mutated(samples: readonly Sample[]): Sample[] {
   });
 }
 
-/** Creates and publishes a document over HTTP, like a client. */
+/** Creates and publishes a document over HTTP, as a client would. Returns the outcome of each step. */
 async function store(api: TestApp, { type, yaml }: Sample, name: string) {
   const person = await caller(api);
   const created = await write(api, `/${type}/${name}`, person, { body: { yaml } });

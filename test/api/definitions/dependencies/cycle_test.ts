@@ -50,7 +50,7 @@ async function dependentsOf(api: TestApp, path: string, caller: Caller | null): 
   return data.dependents.map(({ name, version }) => `${name}@${version}`);
 }
 
-test("a reference to a definition that a stranger cannot see does not block its publications", async () => {
+test("a stranger's reference to a definition that they cannot see does not block its publications", async () => {
   await using api = await openTestApp();
   const [victim, mallory] = [await api.make.person(), await api.make.person()] as const;
   const [mine, theirs] = [`@${victim.org.slug}/secret`, `@${mallory.org.slug}/helper`];
@@ -78,7 +78,7 @@ test("a reference to a definition that a stranger cannot see does not block its 
   expect(await needs(api, "helper", { key: mallory.key })).toEqual(["secret@1.1.0"]);
 });
 
-test("a stranger's reference to a future version blocks no publication, with or without the organization", async () => {
+test("a stranger's reference to a future version blocks no publication, whether or not it names the organization", async () => {
   await using api = await openTestApp();
   const [victim, mallory] = [await api.make.person(), await api.make.person()] as const;
   await publishAgent(api, mallory, { name: "helper", visibility: "public" });

@@ -215,7 +215,7 @@ test("dependents of a line are the versions bound to it, not to another line of 
   ]);
 });
 
-test("an unknown definition has no dependents or dependencies", async () => {
+test("dependents and dependencies of an unknown definition return an error", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   await publishAgent(api, person, { name: "helper", visibility: "public" });

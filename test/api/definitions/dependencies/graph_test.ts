@@ -78,7 +78,7 @@ test("expandDependencies() stops at a maximum depth and number of nodes, and rep
   expect(expand(needs, { maxNodes: 3 })).toMatchObject({ tree: "a(b(d) c)", totalCount: 3, truncated: true });
 });
 
-test("expandDependencies() keeps the first place of each definition", () => {
+test("expandDependencies() returns the context and the depth of each definition", () => {
   const { graph, flat } = expandDependencies(mapOf({ a: ["b"], b: ["c"] }), { rootId: "a" });
   expect(graph).toEqual({
     id: "a",

@@ -145,7 +145,7 @@ test("a fork gets visibility and description from the body, and a workflow's col
   });
 });
 
-test("a fork returns its own warnings: rendering errors, unresolved references and signs of misuse", async () => {
+test("a fork returns its own warnings: rendering errors, unresolved references and safety signals", async () => {
   await using api = await openTestApp();
   const author = await api.make.person();
   const reader = await api.make.person();
@@ -183,7 +183,8 @@ test("a fork returns its own warnings: rendering errors, unresolved references a
     line: expect.any(Number),
     column: expect.any(Number),
   };
-  // The member's fork resolves the private helper. It is a draft, so a public reader is not considered yet.
+  // The member's fork resolves the private helper. The fork is a draft, so references that the public cannot resolve cause no
+  // warnings yet.
   const inside = await makeFork(api, author, "/agent/reviewer", { name: "second", visibility: "public" });
   expect(inside.warnings).toEqual([unresolved("missing", "^2.0.0"), signal]);
   const outside = await makeFork(api, reader, "/agent/reviewer", { name: "mine" });

@@ -291,7 +291,8 @@ test("a removed member is notified at their current address unless their account
 test("two organizations with the same owners change their members concurrently without a deadlock", async () => {
   await using scene = await openMailScene();
   const { api, owner, server } = scene;
-  // Owners are listed in the order of joining. Queueing mails in that order would lock the addresses in a different order in each organization.
+  // Owners are listed in the order of joining. Queueing mails in that order would lock the addresses in a different order
+  // in each organization.
   const [other, actor] = [await scene.join("owner"), await scene.join("owner")];
   const second = await api.make.org();
   for (const { user } of [other, owner, actor]) await api.make.member({ orgId: second.id, userId: user.id });

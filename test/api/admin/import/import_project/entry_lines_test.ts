@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import fc from "fast-check";
 import { readLines } from "../../../../../api/admin/import/import_project.ts";
 
-/** Reads text that arrives in these parts. */
+/** Passes the parts to `readLines` as chunks. Returns the lines and the meter. */
 async function read(parts: readonly string[], maxLineBytes = 1000) {
   async function* content() {
     for (const part of parts) yield Buffer.from(part);

@@ -34,7 +34,7 @@ async function listActions({ db }: TestApp): Promise<string[]> {
   return rows.map(({ entry }) => entry);
 }
 
-test("documents are stored and published in dependency order, in any order of the request", async () => {
+test("documents sent before their dependencies are published after them", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   const documents = [
@@ -59,7 +59,7 @@ test("documents are stored and published in dependency order, in any order of th
   expect([data.flat.map(({ name }) => name).sort(), data.unresolved]).toEqual([["base", "middle"], []]);
 });
 
-test("drafts of a batch resolve to each other, so their references cause no warnings", async () => {
+test("references between drafts of a batch are resolved and cause no warnings", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   const stream = [agentNeeding("top", ["base@^1.0.0", "gone@latest"]), agentYaml("base")].join("---\n");
@@ -68,7 +68,7 @@ test("drafts of a batch resolve to each other, so their references cause no warn
   expect(top?.warnings).toMatchObject([{ code: "UNRESOLVED_REFERENCE", details: { name: "gone" } }]);
 });
 
-test("documents of a batch that depend on each other are refused, even as drafts", async () => {
+test("documents of a batch that form a dependency cycle are refused, even as drafts", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   const stream = [agentNeeding("a", ["b@^1.0.0"]), agentNeeding("b", ["a@^1.0.0"])].join("---\n");
@@ -234,8 +234,8 @@ test("a chain of 200 documents is published in one request, and readers see all 
   expect(stored.filter(({ status, warnings }) => status !== "published" || warnings.length > 0)).toEqual([]);
   const response = await ask(api, "/agent/link-40/dependencies", person);
   expect(await response.json()).toMatchObject({ data: { totalCount: 40, unresolved: [] } });
-  // The cycle search is limited to one second and reads one link per step. A busy machine cannot follow 200 links in
-  // time.
+  // The cycle search is limited to one second and reads one link per step. A busy machine cannot follow the chain in time, so 503
+  // is retried.
   const back = agentNeeding("link-160", ["link-199@^1.0.0"], "1.0.1");
   const closed = await waitFor(async () => {
     const response = await write(api, "/batch?publish=true", person, { ...YAML, body: back });

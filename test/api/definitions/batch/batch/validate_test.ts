@@ -70,7 +70,7 @@ async function countRows({ db }: TestApp) {
   return row;
 }
 
-test("a document is valid without a comparison if the previous version is no longer valid", async () => {
+test("a validation reports no diff if the stored previous version is no longer valid", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   const { id, yaml: stored } = await createAgent(api, person, { name: "reviewer" });
@@ -96,7 +96,7 @@ test("a validation does not take the lock for publications", async () => {
   });
 });
 
-test("a read key and a viewer may validate, a stranger may not, and anonymous callers have no organization", async () => {
+test("a read key and a viewer may validate, a stranger gets 403 and an anonymous caller 401", async () => {
   await using api = await openTestApp();
   const owner = await api.make.person();
   const viewer = await api.make.person({ org: owner.org, role: "viewer" });

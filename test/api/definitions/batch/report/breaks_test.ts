@@ -19,7 +19,7 @@ interface Reports {
   data: { definitions: { breaks: { name: string; range: string }[] }[] };
 }
 
-test("documents of one line read its ranges once, and its dependents once per set of broken ranges", async () => {
+test("a validation reads a line's ranges once, and its dependents once per set of broken ranges", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   for (const name of ["base", "other"]) {
@@ -49,7 +49,7 @@ test("documents of one line read its ranges once, and its dependents once per se
   expect([count("group by r.range"), count("r.range = any(")]).toEqual([2, 3]);
 });
 
-test("a validation whose dependents take too long to resolve returns 503, and its queries end", async () => {
+test("a validation whose dependents take too long to resolve returns 503 and leaves no query running", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   await publishAgent(api, person, { name: "base" });

@@ -185,7 +185,7 @@ test("only members of its organization see the name of a deleted draft", async (
   await publishAgent(api, author, { name: "root", visibility: "public" });
   const draft = await createAgent(api, author, { name: "root", version: "2.0.0", visibility: "public" });
   const hidden = await createAgent(api, author, { name: "topsecret" });
-  // The forks go into another organization, so that only membership in the source's organization counts.
+  // The forks are created in another organization, so that only membership in the source's organization matters.
   const ownSpace = { key: author.key, org: author.personalOrg };
   for (const [source, name] of [
     ["topsecret@1.0.0", "shown"],
