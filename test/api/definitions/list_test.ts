@@ -375,7 +375,7 @@ test("slow lists of one caller do not delay other callers, and too many are reje
   expect(await list(api, "", person)).toMatchObject({ total: 0 });
 });
 
-test("all other queries are rejected with the reason", async () => {
+test("invalid query parameters are rejected with the parameter's name", async () => {
   await using registry = await openRegistry();
   const { api } = registry;
   const refused: readonly [string, string][] = [

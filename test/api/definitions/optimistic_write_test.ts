@@ -7,7 +7,7 @@ import type { Person } from "../../helpers/postgres/factory.ts";
 const MAX_TRIES = 5;
 
 /**
- * Changes the draft like another writer during each of the first `times` reads of a document. Returns a counter of the
+ * Simulates another writer that changes the draft during each of the first `times` reads of a document. Returns a counter of the
  * reads.
  */
 function overtake(api: TestApp, times: number): { reads: number } {

@@ -89,7 +89,7 @@ test.each([
       const [status, code] = await errorOf(await write(api, `/agent/${path}`, own(owner), { body }));
       expect([path, status, code]).toEqual([path, 404, "NOT_FOUND"]);
     }
-    // Published and deleted versions do not count as drafts.
+    // Published versions do not count as drafts.
     const [made] = names.filter((_, index) => outcomes[index]?.[0] === 201);
     expect((await write(api, `/agent/${made}@1.0.0/publish`, own(owner))).status).toBe(200);
     expect([await create(api, own(owner), "next"), await create(api, own(owner), "more")]).toEqual([

@@ -133,7 +133,7 @@ test("the query can omit texts and add references and the canonical text", async
   expect(["yaml" in wanting, typeof wanting["normalized"]]).toEqual([false, "object"]);
 });
 
-test("a document that cannot be normalized returns an error", async () => {
+test("a read with normalize reports why a document cannot be normalized", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   const yaml = agentYaml("checks").replace("agent:", "workflow:");

@@ -75,7 +75,7 @@ test("a draft is published, deprecated with a successor, and archived", async ()
   ]);
 });
 
-test("every other transition is rejected with the allowed ones in the error", async () => {
+test("every invalid transition is rejected, and the error lists the allowed transitions", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   for (const from of ["draft", "published", "deprecated", "archived"] as const) {
@@ -176,7 +176,7 @@ test("a version that cannot be rendered is published with a warning", async () =
   });
 });
 
-test("signs of misuse and unresolved references cause warnings", async () => {
+test("safety signals and unresolved references cause warnings", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   await publishAgent(api, person, { name: "helper" });

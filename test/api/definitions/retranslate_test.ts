@@ -151,7 +151,7 @@ test("retranslate reports why a document still cannot be rendered and stores the
       type: "agent",
       name: "bare",
       version: "1.0.0",
-      // The definition also has no translator version.
+      // The definition was never rendered, so it has no translator version.
       translatorVersion: null,
       previousTranslatorVersion: null,
       newVersionCreated: false,

@@ -75,7 +75,7 @@ test("PUT changes settings outside of the document, and changes nothing for an e
   expect(cleared).toMatchObject({ provenance: null, authorshipType: null, visibility: "public" });
 });
 
-test("tags and subdomain of a workflow stay columns until a PUT contains them", async () => {
+test("a workflow's tags and subdomain are stored in columns and change only if a PUT contains them", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   const yaml = `${bareYaml("workflow", "checks")}    tags: [first]\n`;

@@ -64,7 +64,7 @@ interface Registry {
   orgs: readonly [OrgRow, OrgRow];
 }
 
-/** Stores the versions with a new author, because the rows of earlier runs remain. */
+/** Stores the versions under a new author. The queries filter by author, because the rows of earlier runs remain. */
 async function store(api: TestApp, versions: readonly Version[]): Promise<Registry> {
   const person = await api.make.person();
   const orgs = [person.org, await api.make.org()] as const;

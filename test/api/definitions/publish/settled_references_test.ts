@@ -1,4 +1,4 @@
-/** A reference is bound to one line at publication. A stranger's line of the same name never replaces it. */
+/** A reference is bound to one line at publication. A stranger's line of the same name never replaces that line. */
 import { expect, test } from "bun:test";
 import {
   agentNeeding,
@@ -38,7 +38,7 @@ async function publishNeeding(
   return warnings.map(({ code, details }) => ({ code, details }));
 }
 
-/** Returns the ids of direct dependencies and the names of unresolved ones. Both endpoints must agree. */
+/** Returns the ids of direct dependencies and the names of unresolved ones. The dependencies and `includeRefs` must agree. */
 async function needs(api: TestApp, path: string, caller: Caller | null): Promise<unknown> {
   const found = await ask(api, `/agent/${path}/dependencies?maxDepth=1`, caller);
   const { data } = (await found.json()) as {
@@ -204,7 +204,7 @@ test("a draft resolves for each reader as if it were published now", async () =>
   const inOrg = (person: Person) => ({ key: person.key, org: author.org });
   expect(await needs(api, "user@1.0.0", own(author))).toEqual([personal.id, "no @x/y"]);
   expect(await needs(api, "user@1.0.0", inOrg(reader))).toEqual([readers.id, "no @x/y"]);
-  // For a colleague, the private lines of other members are unresolved.
+  // For a colleague, references to other members' private lines are unresolved.
   expect(await needs(api, "user@1.0.0", inOrg(colleague))).toEqual(["no helper", "no @x/y"]);
   const shown = await publishAgent(api, own(mallory), { name: "helper", visibility: "public" });
   expect(await needs(api, "user@1.0.0", inOrg(colleague))).toEqual([shown.id, "no @x/y"]);
@@ -215,7 +215,7 @@ test("a draft resolves for each reader as if it were published now", async () =>
   }
 });
 
-test("validations, dependents and publications agree on what a bare name means to the author", async () => {
+test("validations, dependents and publications resolve the author's bare name to the same line", async () => {
   await using api = await openTestApp();
   const [mallory, author] = [await api.make.person(), await api.make.person()] as const;
   await publishAgent(api, own(mallory), { name: "helper", visibility: "public" });

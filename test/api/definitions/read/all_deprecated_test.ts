@@ -26,7 +26,7 @@ async function idOf(api: TestApp, caller: Caller | null, path = "/agent/old"): P
   return (await definitionOf(await ask(api, path, caller))).id;
 }
 
-test("all its addresses return the highest deprecated version with its reason and successor", async () => {
+test("every URL of a deprecated definition returns its highest version with the reason and successor", async () => {
   await using api = await openTestApp();
   const author = await api.make.person();
   await makeDeprecated(api, author);
@@ -95,7 +95,7 @@ test("among strangers' definitions, a published one is preferred, and callers' o
   expect(tree).toMatchObject({ data: { flat: [{ id: published.id }] } });
 });
 
-test("its dependents and executions cover all versions, even if all are archived", async () => {
+test("dependents and executions of a definition cover all versions, even if all are archived", async () => {
   await using api = await openTestApp();
   const author = await api.make.person();
   const admin = await makePlatformAdmin(api);

@@ -55,7 +55,7 @@ test("a repeated read shows every change of its rows by any process", async () =
   expect(tags.size).toBe(changes.length);
 });
 
-test("another process that has read nothing yet gives the same bytes the same tag", async () => {
+test("another process that has read nothing yet returns the same bytes and the same ETag", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   for (const name of ["reviewer", "tester"]) await publishAgent(api, person, { name, visibility: "public" });
@@ -80,7 +80,7 @@ test("another process that has read nothing yet gives the same bytes the same ta
   }
 });
 
-test("a repeated read shows nothing to callers without access, or who have lost it", async () => {
+test("a repeated read shows nothing to callers who have no access or have lost it", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   const outsider = await api.make.person();

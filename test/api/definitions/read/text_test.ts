@@ -57,7 +57,7 @@ test("paths that end in .md and .yaml, and Accept, return the rendering and the 
   expect(json.headers.get("content-type")).toStartWith("application/json");
 });
 
-test("the text of a deprecated version has its headers, and a missing rendering is not found", async () => {
+test("the text of a deprecated version has deprecation headers, and a missing rendering returns 404", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   await publishAgent(api, person, { name: "old", visibility: "public" });

@@ -44,7 +44,7 @@ test("DELETE waits for a writer of the same line, and both succeed", async () =>
     await tx`update definition_lines set name = name where name = 'reviewer'`;
     deleting = ask(api, "/agent/reviewer@1.0.0", person, { method: "DELETE" });
     await waitFor(async () => (await listWaiting(sql)).length > 0);
-    // Publishing 1.1.0 makes the deleted draft the latest draft, which a trigger marks.
+    // After 1.1.0 is published, a trigger marks 1.0.0, which is being deleted, as the latest draft.
     await tx`
       update definitions
       set status = 'published', visibility = 'public', published_at = now()
