@@ -58,7 +58,7 @@ test("an upgraded workflow keeps tags and subdomain that its document cannot con
   expect(said).toMatchObject({ tags: ["weekly"], subdomain: "ci" });
 });
 
-test("upgrade rejects invalid documents, documents of another definition and missing versions", async () => {
+test("upgrade rejects invalid documents, documents of another definition and missing definitions", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   await write(api, "/agent/reviewer", person, { body: { yaml: bareYaml("agent", "reviewer") } });

@@ -24,7 +24,7 @@ async function historyOf(response: Response): Promise<History> {
   return ((await response.json()) as { data: History }).data;
 }
 
-test("the history lists every version, highest first, with exactly these fields", async () => {
+test("the history lists every version, highest first, with exactly the documented fields", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   const first = await publishAgent(api, person, { name: "reviewer", visibility: "public" });
@@ -122,7 +122,7 @@ test("the history has pages, including empty pages past the end", async () => {
   expect(await page("?limit=100&offset=1000000000")).toEqual([[], 11, 100, 1_000_000_000]);
 });
 
-test("paths that name no history are refused", async () => {
+test("missing histories and invalid parameters are refused", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   await publishAgent(api, person, { name: "reviewer", visibility: "public" });

@@ -151,7 +151,7 @@ test("an invalid document returns a list of problems, also from the thread", asy
   await opened.close();
 });
 
-test("an overloaded thread rejects tasks with Retry-After, and reads before writes", async () => {
+test("an overloaded thread rejects tasks with Retry-After, and rejects reads earlier than writes", async () => {
   const documents = openDocuments({ maxWaiting: { reads: 1, writes: 2 } });
   const normalize = (caller: string, version: string) =>
     documents
@@ -183,7 +183,7 @@ test("an overloaded thread rejects tasks with Retry-After, and reads before writ
 });
 
 test("a caller has at most two waiting tasks; other callers are not rejected", async () => {
-  // With a length of 0, the thread reads every document.
+  // With `inlineLength: 0`, the thread reads every document.
   const documents = openDocuments({ inlineLength: 0 });
   const read = (caller: string, version: string) =>
     documents
@@ -201,7 +201,7 @@ test("a caller has at most two waiting tasks; other callers are not rejected", a
   await documents.close();
 });
 
-test("a document with another name is read only up to its name", async () => {
+test("reading a document with another name returns that name and its position", async () => {
   const documents = openDocuments().forCaller("user");
   const reading = await documents.read({ type: "agent", name: "other", yaml: agentYaml("reviewer") });
   expect(reading).toEqual({ ok: false, otherName: "reviewer", line: 3, column: 11 });

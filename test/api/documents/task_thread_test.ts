@@ -82,7 +82,7 @@ test("tasks over a limit are rejected immediately", async () => {
   expect(await errorOf(thread.run("d"))).toBe(CLOSED);
 });
 
-test("a busy caller has two waiting tasks, and another caller's task runs next", async () => {
+test("a busy caller has at most two waiting tasks, and another caller's task runs next", async () => {
   await using thread = openThread();
   const order: string[] = [];
   const ask = (caller: string, message: string, key = message) =>

@@ -21,7 +21,7 @@ type Comparison = Record<string, unknown>;
 const OLD = `# what it is\n${agentYaml("reviewer")}  tone:\n    attributes: [calm]\n`;
 const NEW = `${agentYaml("reviewer", "1.1.0", { displayName: "Second reader", tags: "[review]" })}  output:\n    format: markdown\n`;
 
-/** Publishes the two versions that are compared. Returns their author. */
+/** Publishes the two versions that are compared. Returns the versions and their author. */
 async function publishBoth(api: TestApp, tier: SubscriptionTier = "pro") {
   const person = await api.make.person({ tier });
   const from = await publishAgent(api, person, { name: "reviewer", yaml: OLD, visibility: "public" });
@@ -92,7 +92,7 @@ test("versions, comments and the order of keys are not changes", async () => {
   expect(same).toMatchObject({ hasChanges: false, hasPromptChanges: false, unified: "" });
 });
 
-test("a line about a version in a prompt's text is a change of the prompt", async () => {
+test("a changed version line in the body of a prompt is a prompt change", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   const purpose = (version: string) =>
@@ -137,7 +137,7 @@ test("full=true adds both documents and the unchanged sections", async () => {
   });
 });
 
-test("fields are compared and classified, and give a suggested version change", async () => {
+test("format=fields classifies the changes and suggests a version bump", async () => {
   await using api = await openTestApp();
   const { person } = await publishBoth(api);
   const changed = [
@@ -186,7 +186,7 @@ test("fields are compared and classified, and give a suggested version change", 
   });
 });
 
-test("the unified diff is the diff of the two documents as git shows it", async () => {
+test("format=unified returns the unified diff of the two documents", async () => {
   await using api = await openTestApp();
   const { person } = await publishBoth(api);
   const { unified } = await compare(api, "from=1.0.0&to=1.1.0&format=unified", person);
@@ -222,7 +222,7 @@ test("formats that show content require a paid tier in one of the caller's organ
   }
 });
 
-test("invalid comparisons are refused with 401, then 400, 404 and 402", async () => {
+test("errors of a comparison take precedence in the order 401, 400, 404 and 402", async () => {
   await using api = await openTestApp();
   const { person } = await publishBoth(api);
   await createAgent(api, person, { name: "reviewer", version: "2.0.0", visibility: "public" });
@@ -252,7 +252,7 @@ test("invalid comparisons are refused with 401, then 400, 404 and 402", async ()
   expect(await compare(api, "from=1.1.0&to=2.0.0", person)).toMatchObject({ toVersion: "2.0.0" });
 });
 
-test("a stored version that is no longer valid cannot be compared, and the error names it and the reason", async () => {
+test("a stored version that is no longer valid cannot be compared, and the error describes the problem", async () => {
   await using api = await openTestApp();
   const person = await api.make.person({ tier: "pro" });
   const { id, yaml } = await createAgent(api, person, { name: "reviewer" });

@@ -23,7 +23,7 @@ async function listForeign(response: Response): Promise<unknown[]> {
   return warnings.filter(({ code }) => code === "FOREIGN_REFERENCE").map(({ details }) => details);
 }
 
-/** Validates and publishes a version. Returns the warnings, which must be the same for both. */
+/** Validates and publishes a version. Returns the details of the FOREIGN_REFERENCE warnings, which must be the same for both. */
 async function publish(api: TestApp, caller: Caller, { requires, version = "1.0.0" }: Given) {
   const yaml = agentNeeding("user", requires, version);
   const tried = await write(api, "/validate", caller, { body: { type: "agent", yaml, publish: true } });
@@ -43,7 +43,7 @@ test("a bare name that resolves to a stranger's definition causes a warning with
   const { slug } = stranger.org;
   const foreign = { type: "agent", name: "leaf", range: "latest", organization: slug };
   expect(await publish(api, author, { requires: ["leaf"], version: "1.0.1" })).toEqual([foreign]);
-  // The warning appears once, because the name means the same line in the next version.
+  // The next version resolves the name to the same line, so it does not repeat the warning.
   expect(await publish(api, author, { requires: ["leaf"], version: "1.0.2" })).toEqual([]);
   expect(await publish(api, author, { requires: [`@${slug}/leaf`], version: "1.0.3" })).toEqual([]);
   await publishAgent(api, author, { name: "leaf" });
@@ -60,7 +60,7 @@ test("a name in the author's organizations and a qualified name cause no warning
   expect(await publish(api, author, { requires })).toEqual([]);
 });
 
-test("the warning names each range, also in batches", async () => {
+test("in a batch, the warning names each range", async () => {
   await using api = await openTestApp();
   const [author, stranger] = [await api.make.person(), await api.make.person()] as const;
   await publishAgent(api, stranger, { name: "leaf", visibility: "public" });
