@@ -77,6 +77,6 @@ test("passwordProblem() refuses passwords that are part of the username or the e
   for (const password of ["lindqvist9", "9lindqvist", "mail.example.org"]) {
     expect(passwordProblem(password, owner)).toBeNull();
   }
-  // Trimming leaves an empty text, which must not count as part of the username.
+  // Trimming this password leaves an empty string, which must not count as part of the username.
   expect(passwordProblem("        ", owner)).toBeNull();
 });

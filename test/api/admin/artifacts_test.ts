@@ -1,4 +1,3 @@
-/** The command `artifacts adopt`. */
 import { expect, test } from "bun:test";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";

@@ -29,7 +29,6 @@ const WRITES: readonly [words: string, action: string][] = [
   ["org restore --org acme", "org.restore"],
 ];
 
-/** The commands that only read. */
 const READS = [
   "user list",
   "user show",
@@ -44,8 +43,8 @@ const READS = [
 ];
 
 /**
- * Commands that their own test files, test/citus/ or test/api/operations/definition_quarantine_test.ts cover. `migrate` writes no
- * entry, because the audit log may not exist yet.
+ * Commands covered by their own test files, by test/citus/ or by test/api/operations/definition_quarantine_test.ts. `migrate`
+ * writes no entry, because the audit log may not exist yet.
  */
 const ELSEWHERE = [
   ...["import", "artifacts adopt", "demo seed", "migrate", "tracker distribute"],

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { runCommand } from "../../helpers/process/command.ts";
 import { ROOT } from "../../workspace/source_files.ts";
 
-/** Runs a bash script in which `admin` is the command line. */
+/** Runs a bash script that can call the command line as `admin`. */
 function runScript(script: string) {
   const admin = `${process.execPath} ${join(ROOT, "api/admin/main.ts")}`;
   return runCommand(["bash", "-c", `admin() { ${admin} "$@"; }; ${script}`]);

@@ -104,7 +104,7 @@ test("tracker check prints one line for each difference", async () => {
   ]);
 });
 
-/** Returns SQL that replaces the view of notes with a view of the same columns over `source`. */
+/** Returns SQL that replaces the view of notes with a view of `source`, with the expression `content` as its content. */
 function replaceNotes(source: string, content = "x_content"): string {
   return `
     drop view acme_exports.issue_notes;

@@ -12,7 +12,7 @@ const PASSKEY_MAX_BYTES = 32_768;
 const PASSKEY_PATHS = ["factors/passkeys", "factors/verify", "login/second-factor"];
 /** The maximum length of a JSON text that a refusal writes: the response or the log line. */
 const REFUSAL_MAX_CHARS = 32_768;
-/** The maximum length of a text that is parsed during a refusal. The test app parses the log line. */
+/** The maximum length of a text that `JSON.parse` reads during a refusal. The test app parses the log line. */
 const PARSED_MAX_CHARS = 2_000;
 
 const stringify = spyOn(JSON, "stringify");

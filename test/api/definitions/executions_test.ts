@@ -14,7 +14,7 @@ import { countsOf, makePlatformAdmin, record, statisticsOf } from "../../helpers
 import { openTestApp, type TestApp } from "../../helpers/http/app.ts";
 import { waitFor } from "../../helpers/wait_for.ts";
 
-/** Adds an execution with this time, in SQL. */
+/** Adds an execution recorded at this time, in SQL. */
 async function makeExecution(
   api: TestApp,
   { id, lineId }: MadeDefinition,

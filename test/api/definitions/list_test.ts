@@ -398,7 +398,7 @@ test("invalid query parameters are rejected with the parameter's name", async ()
     ["sortBy=created_at", "sortBy"],
     ["sortOrder=up", "sortOrder"],
     ["tags=a", "tags"],
-    // A NUL or invalid UTF-8 is refused before the parameters are parsed.
+    // A NUL character or invalid UTF-8 is refused before the parameters are parsed.
     ["search=a%00b", ""],
     ["tag=a%FFb", ""],
     [`search=${"x".repeat(10_240)}`, "search"],

@@ -147,7 +147,7 @@ test("concurrent batches and other writers stay within the quota together", asyn
     const response = await write(api, "/batch", own(owner), { body: { definitions } });
     return response.status === 201 ? [201] : errorOf(response);
   };
-  // All three requests have started before one of them adds a version.
+  // The lock makes all three requests start before any of them adds a version.
   const { running } = await api.db.owner.begin(async (tx) => {
     await tx`select from definition_lines where name = 'base' for no key update`;
     const batches = ["2.0.0", "3.0.0"].map(submit);

@@ -168,7 +168,7 @@ test("an overloaded thread rejects tasks with Retry-After, and rejects reads ear
     normalize("a", "1.0.0"),
     normalize("b", "1.0.1"),
     normalize("c", "1.0.2"),
-    // The same task as the one in progress.
+    // This task is already running, so the caller joins it.
     normalize("d", "1.0.0"),
     read("e", "1.0.0"),
     read("f", "1.0.1"),

@@ -1,4 +1,4 @@
-/** Rendering of untrusted Markdown. Nothing in it may run or load a resource. */
+/** Rendering of untrusted Markdown. Nothing in it may run code or load a resource. */
 import { expect, test } from "bun:test";
 import { renderMarkdown } from "../../../api/documents/markdown.ts";
 import { HOSTILE_MARKDOWN } from "../../helpers/definitions/hostile_html.ts";

@@ -128,7 +128,7 @@ test("admins list all invitations, but cannot create or revoke owner invitations
   const path = `/orgs/${org.slug}/invitations/${seen[0]?.id}`;
   const revoked = await ask(api, path, { token: admin.token, method: "DELETE" });
   expect(revoked.code).toBe("INSUFFICIENT_ORG_ROLE");
-  // This would replace the pending invitation for the owner role.
+  // An invitation to the same address would replace the pending owner invitation.
   expect((await invite(scene, admin, "C@example.com")).code).toBe("INSUFFICIENT_ORG_ROLE");
   const publisher = await scene.join("publisher");
   expect((await invite(scene, publisher, "d@example.com")).code).toBe("INSUFFICIENT_ORG_ROLE");

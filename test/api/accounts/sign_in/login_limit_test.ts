@@ -64,7 +64,7 @@ function openSecondApp(api: TestApp) {
   };
 }
 
-/** Returns an address that is in a different network for each number. */
+/** Returns an address in a different network for each number. */
 function addressOf(network: number): string {
   return `10.0.${network}.9`;
 }
@@ -155,7 +155,7 @@ describe("the limit on sign-in attempts", () => {
   });
 });
 
-/** Sends wrong passwords for an account from these networks. Returns the response statuses. */
+/** Sends a wrong password for an account from each network. Returns the response statuses. */
 async function guess(api: TestApp, email: string, networks: readonly number[]) {
   const statuses: number[] = [];
   for (const network of networks) {

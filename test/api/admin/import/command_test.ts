@@ -158,7 +158,7 @@ test("import refuses a row that exists with different content, and writes nothin
   const rows = sampleRows(project.id);
   await writeZip(place.file("a.zip"), bundleEntries(project, rows));
   await place.import(place.file("a.zip"));
-  // The stored value is an array that contains a null. These values have 0 in its place, or the array's text.
+  // The stored array contains a null. The first value has 0 instead of the null. The second value is a string instead of the array.
   for (const recordData of [{ deep: [{ a: 0 }] }, { deep: "[{a: null}]" }]) {
     const [record] = rows["analysis-records"];
     const changed = { ...rows, "analysis-records": [{ ...record, recordData }] };

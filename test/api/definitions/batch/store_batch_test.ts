@@ -37,7 +37,7 @@ function listSamples(): Sample[] {
   return [...demo, ...mutated(demo), ...written];
 }
 
-/** Returns two random variants of each document: one with lines removed, and one with a character inserted. */
+/** Returns two random variants of each document: one with lines removed, and one with a token inserted. */
 function mutated(samples: readonly Sample[]): Sample[] {
   const random = randomNumbers(7);
   const pick = (length: number) => Math.floor(random() * length);

@@ -251,7 +251,7 @@ test("the author's colleagues can resolve a reference once its target exists, an
     expect(await needs(api, "user", caller)).toEqual([`no ${name}`]);
     expect(await dependentsOf(api, "later", caller)).toEqual([]);
   }
-  // The references of the next version are resolved again.
+  // Publishing the next version resolves its references again.
   await publishNeeding(api, author, { name: "user", version: "1.1.0", requires: [name] });
   expect(await needs(api, "user", null)).toEqual(["later@1.0.0"]);
 });

@@ -84,7 +84,7 @@ test("a name is found in all its forms: with its organization, with its version 
     const best = (await found(api, search)).slice(0, Math.max(1, names.length));
     expect([search, best]).toEqual([search, names]);
   }
-  // The first word is not an organization, so both words are searched.
+  // The first word is not an organization's slug, so both words are searched.
   expect(await found(api, "review/code")).toEqual(await found(api, "review code"));
   // A filter by organization is an additional condition.
   const ofOther = `&organization=${other.org.slug}`;
@@ -124,7 +124,7 @@ test("other organizations' private names do not change a search, however they ar
   for (const [search, names] of Object.entries(before)) expect(await found(api, search)).toEqual(names);
   const seen = await found(api, "reviewer", "", stranger.key);
   expect(seen.slice(0, 2)).toEqual(["reviewer", "re-viewer"]);
-  // A public definition with such a name is found, and displaces no other match.
+  // A public definition with a differently hyphenated name is found, and displaces no other match.
   await makeVersion(api.db.sql, { ...own, name: "revi-ewer", visibility: "public" });
   expect(await found(api, "reviewer")).toEqual(["reviewer", "revi-ewer", "code-reviewer", "digest"]);
 });

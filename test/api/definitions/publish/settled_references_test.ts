@@ -74,7 +74,7 @@ test("another organization's line never replaces a private line for any reader",
   for (const caller of [null, { key: customer.key }, { key: mallory.key }]) {
     expect(await needs(api, "deployment", caller)).toEqual(["no deploy-helper"]);
   }
-  // A bare name resolves to the caller's own line first, with every credential.
+  // A bare name resolves to the caller's own line first, with an unbound and with a bound key.
   const bound = await api.make.key({ userId: victim.user.id, orgId: victim.org.id });
   for (const key of [victim.key, bound.key]) {
     const read = await definitionOf(await ask(api, "/agent/deploy-helper", { key }));
@@ -163,7 +163,7 @@ test("@org/name refers only to that organization's line, with and without a rang
     { code: "UNRESOLVED_REFERENCE", details: { type: "agent", name: written, range: "^2.0.0" } },
   ]);
   expect(await needs(api, "stuck", null)).toEqual([`no ${written}`]);
-  // The document, which names the organization in its reference, can be rendered.
+  // A document whose reference names an organization can be rendered.
   expect((await definitionOf(await ask(api, "/agent/user", null))).translationError).toBeNull();
 });
 

@@ -96,7 +96,7 @@ test("unresolved references to one name in several places cause one warning", as
   expect([unresolved.length, data.references.length]).toEqual([1, 2]);
 });
 
-/** Wraps a list. `onWalk` is called for each method call on it. */
+/** Wraps a list so that each method call on it calls `onWalk`. */
 function watched<Item extends object | string>(list: readonly Item[], onWalk: () => void): readonly Item[] {
   return new Proxy(list, {
     get(target, key) {

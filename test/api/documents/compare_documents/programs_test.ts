@@ -19,7 +19,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true });
 });
 
-/** Returns the text after `git apply` with the patch. */
+/** Applies the patch to a text with `git apply` and returns the result. Throws if git refuses the patch. */
 async function applied(from: string, patch: string): Promise<string> {
   await Bun.write(join(folder, FILE), from);
   const git = Bun.spawn(["git", "apply", "--unsafe-paths", "--whitespace=nowarn", "-"], {

@@ -138,8 +138,8 @@ test("a mailbox gets at most three invitations an hour from all organizations", 
     expect((await invite({ ...scene, org }, "Victim@example.com", "viewer")).status).toBe(201);
   }
   for (let round = 0; round < 3; round += 1) await invite(scene, "victim@EXAMPLE.com", "viewer");
-  // The limit delays one mail each of two organizations by an hour. The test cancels these jobs, because its runner ignores start
-  // times.
+  // The limit delays one mail from each of two organizations by an hour. The test cancels these jobs, because its runner ignores
+  // start times.
   const later = await api.db.sql`
     update pgboss.job set state = 'cancelled' where start_after > now() + interval '59 minutes' returning id`;
   expect(later).toHaveLength(2);
@@ -241,7 +241,7 @@ test("disabled owners get no mail, and each mailbox gets at most ten mails an ho
   await scene.deliver();
   const counts = Map.groupBy(server.received, ({ to }) => String(to));
   expect(counts.get(owner.user.email)).toHaveLength(10);
-  // Five of Ann's ten mails are about a role that she has lost since, so the job skips them.
+  // Five of Ann's ten mails report the role admin, which she no longer has, so they are skipped.
   expect(counts.get(ann.user.email)).toHaveLength(5);
   expect(counts.size).toBe(2);
 });

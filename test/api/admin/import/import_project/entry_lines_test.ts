@@ -19,7 +19,7 @@ test("readLines() returns and measures the same lines for any chunks", async () 
     fc.asyncProperty(fc.array(text), async (parts) => {
       const whole = parts.join("");
       const lines = whole.split("\n");
-      // No line follows the last line feed.
+      // A final line feed does not start another line.
       if (lines.at(-1) === "") lines.pop();
       expect(await read(parts)).toEqual({
         lines,

@@ -234,8 +234,8 @@ test("a chain of 200 documents is published in one request, and readers see all 
   expect(stored.filter(({ status, warnings }) => status !== "published" || warnings.length > 0)).toEqual([]);
   const response = await ask(api, "/agent/link-40/dependencies", person);
   expect(await response.json()).toMatchObject({ data: { totalCount: 40, unresolved: [] } });
-  // The cycle search is limited to one second and reads one link per step. A busy machine cannot follow the chain in time, so 503
-  // is retried.
+  // The cycle search is limited to one second and reads one link per step. A busy machine may need longer for the chain, so the
+  // test retries after a 503.
   const back = agentNeeding("link-160", ["link-199@^1.0.0"], "1.0.1");
   const closed = await waitFor(async () => {
     const response = await write(api, "/batch?publish=true", person, { ...YAML, body: back });

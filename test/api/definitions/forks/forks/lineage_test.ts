@@ -110,7 +110,7 @@ test("a lineage remains after its source is deleted", async () => {
     source: null,
     chain: [gone],
   });
-  // A new line with the same name is a different line.
+  // A new line with the same name does not become the source of these forks.
   await createAgent(api, person, { name: "sketch" });
   expect((await lineageOf(api, "mine-too", person)).chain).toMatchObject([{ sourceName: "mine" }, gone]);
   const response = await ask(api, "/agent/sketch/forks", person);
