@@ -8,7 +8,7 @@ test("unifiedDiff() returns an empty diff of a text with itself", () => {
   for (const { yaml } of readDemoDefinitions()) expect(unifiedDiff(yaml, yaml, FILE)).toBe("");
 });
 
-test("unifiedDiff() returns the same diff as git", () => {
+test("unifiedDiff() returns a diff in git's format", () => {
   expect(unifiedDiff("a\nb\nc\nd\ne\n", "a\nb\nc\nD\ne\n", FILE)).toBe(
     `diff --git a/${FILE} b/${FILE}\n--- a/${FILE}\n+++ b/${FILE}\n@@ -1,5 +1,5 @@\n a\n b\n c\n-d\n+D\n e\n`,
   );

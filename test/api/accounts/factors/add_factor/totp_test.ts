@@ -71,7 +71,7 @@ describe("adding an authenticator app is refused", () => {
     await post(api, "/auth/factors/totp", { key, body: {} });
   });
 
-  test("with a code of another secret or session, after it expires and after ten wrong codes", async () => {
+  test("with a code of another secret or session, after the secret expires and after ten wrong codes", async () => {
     const clock = new Clock();
     await using api = await openTestApp({ now: clock.now });
     const account = await makeAccount(api);
