@@ -1,4 +1,4 @@
-/** Seeds a demo that has few issues but is otherwise complete. Seeding takes a fraction of the usual time. */
+/** Seeds a small demo, which takes a fraction of the usual time. It has few issues but is otherwise complete. */
 import { join } from "node:path";
 import { seedDemo } from "../../api/admin/demo/seed.ts";
 import type { Pool } from "../../sql/connection/pool.ts";

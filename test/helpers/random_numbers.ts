@@ -1,6 +1,6 @@
 /** Generates repeatable random numbers. */
 
-/** Returns a generator of numbers in [0, 1) (mulberry32). Equal seeds give equal numbers. */
+/** Returns a generator of numbers in [0, 1) (mulberry32). The same seed gives the same sequence. */
 export function randomNumbers(seed: number): () => number {
   let state = seed;
   return () => {

@@ -1,4 +1,4 @@
-/** Waits for a condition with a time limit instead of for a fixed time. */
+/** Waits for a condition, up to a time limit, instead of sleeping for a fixed time. */
 
 const PAUSE_MS = { min: 5, max: 200 };
 /** Each pause is this share of the time waited so far, so that long waits cost little CPU. */
@@ -15,7 +15,7 @@ export async function waitFor<Value>(
   check: () => Value | Promise<Value>,
   timeoutMs = HANG_MS,
 ): Promise<NonNullable<Value>> {
-  // Created here, so that its stack includes the line that waits.
+  // Created before the first `await`, so that its stack trace includes the caller.
   const failure = new Error(`Cannot go on: the condition did not hold in ${timeoutMs} ms`);
   const begun = performance.now();
   while (true) {

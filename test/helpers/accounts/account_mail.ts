@@ -25,7 +25,7 @@ export async function makeMailToken(app: Pick<TestApp, "deps">, mail: NewAccount
   return token;
 }
 
-/** A parsed mail with its link and the link's token, which are null in a mail without a link. */
+/** A parsed mail, its link and the link's token. Both are null in a mail without a link. */
 export interface ReadMail extends ParsedMail {
   link: string | null;
   token: string | null;
@@ -38,7 +38,7 @@ async function readMail(content: Uint8Array): Promise<ReadMail> {
   return { ...parsed, link, token };
 }
 
-/** Returns the newest mail that the server has accepted. */
+/** Returns the newest mail that the server has accepted. Throws if it has accepted none. */
 export async function newestMail({
   received,
 }: Pick<MailServer, "received">): Promise<ReadMail & { to: string[] }> {
@@ -47,7 +47,7 @@ export async function newestMail({
   return { ...(await readMail(mail.content)), to: mail.to };
 }
 
-/** Returns the mails that the service wrote to files for lack of a mail server, in no particular order. */
+/** Returns the mails that the service wrote to files because no mail server is configured, in no particular order. */
 export async function storedMails({ deps }: Pick<TestApp, "deps">): Promise<ReadMail[]> {
   const directory = join(deps.config.dataDir, "mail");
   const names = await readdir(directory).catch(() => []);

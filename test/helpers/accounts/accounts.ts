@@ -7,14 +7,14 @@ export interface Account extends UserRow {
 }
 
 /**
- * Hashes a password in the format that the service verifies. The service's own hashes take a hundred milliseconds; this
- * hash is cheaper.
+ * Returns an argon2id hash with minimal cost parameters, which the service can verify. The service's own parameters
+ * take a hundred milliseconds.
  */
 export async function hashCheaply(password: string): Promise<string> {
   return Bun.password.hash(password, { algorithm: "argon2id", memoryCost: 8, timeCost: 1 });
 }
 
-/** Creates a user who can sign in. */
+/** Creates a user with a random password. */
 export async function makeAccount(api: Pick<TestApp, "make">, columns: Columns = {}): Promise<Account> {
   const password = `pass ${crypto.randomUUID()}`;
   const user = await api.make.user({ passwordHash: await hashCheaply(password), ...columns });
@@ -43,7 +43,7 @@ export async function signIn(api: TestApp, account: Account): Promise<SignedIn> 
   return data;
 }
 
-/** Returns the audit log, oldest entry first, in the form that tests compare. */
+/** Returns the columns of the audit log that tests compare, oldest entry first. */
 export async function auditRows(api: TestApp) {
   return api.db.sql`
     select actor_type, actor_user_id, credential_id, action, subject_type, subject_id, client_request_id, details

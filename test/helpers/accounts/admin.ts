@@ -1,4 +1,4 @@
-/** Runs the operators' command line in this process, against a test's database. */
+/** Runs admin commands in this process, against a test's database. */
 import { runAdmin } from "../../../api/admin/run_admin.ts";
 
 export interface AdminRun {
@@ -7,7 +7,9 @@ export interface AdminRun {
   err: string;
 }
 
-/** Runs one command. `env` adds variables to DATABASE_URL. `input` is the password that the command reads. */
+/**
+ * Runs one command. `env` adds to or overrides DATABASE_URL, the only other variable. `input` is the password to enter.
+ */
 export async function runCommand(
   databaseUrl: string,
   words: readonly string[],

@@ -7,12 +7,12 @@ import { codeAt } from "./totp_code.ts";
 /** The origin of PUBLIC_URL in tests. */
 export const ORIGIN = "http://localhost:3000";
 
-/** A stopped clock for the app's `now`. It also returns the codes that an authenticator app shows at the clock's time. */
+/** A stopped clock for the app's `now` that also computes the code of an authenticator app at its time. */
 export class Clock {
   time = Date.now();
   readonly now = (): number => this.time;
 
-  /** Advances the clock by one code period. */
+  /** Advances the clock by one TOTP time step, 30 seconds. */
   step(): void {
     this.time += 30_000;
   }
@@ -43,7 +43,7 @@ export async function post<Data>(api: TestApp, path: string, options: TestReques
   return data;
 }
 
-/** Signs in and adds an authenticator app, with the code of the current step. */
+/** Signs in and adds an authenticator app, confirmed with the code of the current time step. */
 export async function withTotp(
   api: TestApp,
   clock: Clock,
@@ -80,7 +80,7 @@ export async function addDevice(
   return post<Added>(api, "/auth/factors/passkeys", { key, body: { name: "Key", passkey } });
 }
 
-/** Sends the right password, and returns the details that the second step needs. */
+/** Sends the password, and returns the details of SECOND_FACTOR_REQUIRED. Throws for any other response. */
 export async function firstStep(api: TestApp, account: Account, options: TestRequest = {}) {
   const response = await login(api, account, options);
   const { error } = (await response.json()) as {

@@ -19,7 +19,7 @@ export interface OrgScene extends AsyncDisposable {
   roles(): Promise<Record<string, OrgRole>>;
 }
 
-/** Opens the scene. `await using` drops its database. */
+/** Creates an organization and its owner in a database of their own. `await using` drops the database. */
 export async function openOrgScene(options: TestAppOptions = {}): Promise<OrgScene> {
   const api = await openTestApp(options);
   const signIn = async (person: Person): Promise<SignedInPerson> => {
@@ -66,7 +66,7 @@ export async function makeInvitation(
   return { id, token };
 }
 
-/** Sends a request as JSON. Returns the status of the response, with its data or its error. */
+/** Sends a JSON request. Returns the status of the response and its data, or its error and error code. */
 export async function ask(
   api: TestApp,
   path: string,

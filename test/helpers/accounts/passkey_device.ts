@@ -1,4 +1,4 @@
-/** A software passkey that creates the responses of a browser or of an attacker. */
+/** A software authenticator. Tests choose the origin and RP ID, so it can also create a phishing page's responses. */
 import { createHash, generateKeyPairSync, type KeyObject, randomBytes, sign } from "node:crypto";
 
 interface Challenge {
@@ -6,7 +6,7 @@ interface Challenge {
   challenge: string;
   /** The origin of the page in the browser. */
   origin: string;
-  /** The host that the browser passes to the device; the origin's host if omitted. */
+  /** The relying party ID (RP ID) that the browser passes to the authenticator; the origin's host if omitted. */
   rpId?: string;
 }
 
@@ -15,7 +15,7 @@ const HAS_CREDENTIAL = 0x40;
 
 export class PasskeyDevice {
   readonly id = randomBytes(32);
-  /** The signature counter, which each response includes. */
+  /** The signature counter, which `get` increments. Every response includes it. */
   count = 0;
   readonly #keys: { publicKey: KeyObject; privateKey: KeyObject } = generateKeyPairSync("ec", {
     namedCurve: "P-256",
@@ -86,7 +86,7 @@ function cborText(text: string): Buffer {
   return Buffer.concat([Buffer.from([0x60 + text.length]), Buffer.from(text)]);
 }
 
-/** Encodes a byte string of 24 bytes or more. */
+/** Encodes 24 to 65,535 bytes as a CBOR byte string. */
 function cborBytes(bytes: Buffer): Buffer {
   const { length } = bytes;
   const head = length < 256 ? [0x58, length] : [0x59, length >> 8, length & 255];

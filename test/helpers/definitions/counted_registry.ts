@@ -1,10 +1,10 @@
-/** Creates a registry in which a sum of execution counts shows which definitions it includes. */
+/** Creates a registry for tests of sums of execution counts. */
 import type { TestApp } from "../http/app.ts";
 import { makeDefinition } from "./definitions.ts";
 
 /**
- * Creates one definition of each kind. Each line's execution count is a different power of ten, so a sum shows which
- * lines it includes.
+ * Creates lines that differ in status and visibility. Each line's execution count is a different power of ten, so the
+ * digits of a sum show which lines were added.
  */
 export async function makeCountedRegistry(
   api: TestApp,

@@ -1,4 +1,4 @@
-/** Lists definitions as a client does, and creates versions whose columns the test chooses. */
+/** Lists definitions over HTTP, and inserts versions with given column values. */
 import type {
   AUTHORSHIP_TYPES,
   DefinitionStatus,
@@ -36,7 +36,7 @@ export const ALL_DEFINITIONS: DefinitionFilters = {
   publishedFirst: false,
 };
 
-/** Opens one connection for reading lists from a database. */
+/** Opens a pool with one connection for list queries. */
 export function openLists({ url }: { url: string }) {
   const listSql = openPool(url, { applicationName: "test", max: 1 });
   return { listSql, [Symbol.asyncDispose]: () => listSql.end({ timeout: 1 }) };
@@ -80,7 +80,7 @@ export interface VersionColumns {
   tags?: readonly string[];
   createdAt?: string;
   updatedAt?: string;
-  /** A field of the line; ignored if the line already exists. */
+  /** A column of the line, like the two counts below. All three are ignored if the line already exists. */
   isFork?: boolean;
   executionCount?: number;
   uniqueExecutionCount?: number;

@@ -70,7 +70,7 @@ export function write(
   return ask(api, path, caller, { method: "POST", ...options });
 }
 
-/** Returns the definition of a successful response. */
+/** Returns the definition in a response. Throws for an error response. */
 export async function definitionOf(response: Response): Promise<Definition> {
   const body = (await response.json()) as { data?: Definition };
   if (!body.data) throw new Error(`Cannot read a definition: ${response.status} ${JSON.stringify(body)}`);

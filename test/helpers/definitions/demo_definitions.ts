@@ -1,4 +1,4 @@
-/** Reads the demo's documents, which are the fixtures for all tests that read definitions. */
+/** Reads the demo's documents, which tests use as fixtures. */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { type DefinitionSource, parseDefinition } from "../../../shared/definitions/parse_definition.ts";

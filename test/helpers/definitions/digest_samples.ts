@@ -1,4 +1,4 @@
-/** Documents of all types whose digests are easy to get wrong. */
+/** Creates documents of every type for tests of the digest, with values that are easy to serialize wrongly. */
 import { DEFINITION_TYPES, type DefinitionType } from "../../../shared/vocabulary.ts";
 import { Chance, randomNumbers } from "../random_numbers.ts";
 import { randomDefinition } from "./random_definitions.ts";
@@ -36,7 +36,7 @@ export function listScalarDocuments(): { type: DefinitionType; yaml: string }[] 
   }));
 }
 
-/** Returns random documents with anchors and every YAML style. */
+/** Returns the same random documents on every call, with anchors and in every YAML style. */
 export function listRandomDocuments(): { type: DefinitionType; yaml: string }[] {
   return Array.from({ length: RANDOM_DOCUMENTS }, (_, at) => {
     const chance = new Chance(randomNumbers(SEED + at));

@@ -1,6 +1,6 @@
 /**
- * The script of a worker thread. It throws on "throw", exits on "end", loops forever on "loop" and fails on "fail". It
- * returns any other message unchanged.
+ * The script of a worker thread. It throws on "throw", exits on "end", loops forever on "loop" and responds with an
+ * error on "fail". It returns any other message unchanged.
  */
 import { parentPort } from "node:worker_threads";
 import type { ThreadAnswer } from "../../../api/documents/task_thread.ts";

@@ -18,7 +18,7 @@ export interface Statistics {
   byVersion?: { version: string; count: number }[];
 }
 
-/** Creates a platform admin, who may record executions and is not a member of any organization. */
+/** Creates a platform admin who belongs to no organization. Platform admins may record executions. */
 export async function makePlatformAdmin(api: TestApp): Promise<Caller> {
   const user = await api.make.user({ platformRole: "admin" });
   return api.make.key({ userId: user.id });
@@ -45,10 +45,7 @@ export async function statisticsOf(
   return ((await response.json()) as { data: Statistics }).data;
 }
 
-/**
- * Returns a line's counters and the counts of the rows behind them. Each recorded execution has an audit entry and is
- * counted in its hour.
- */
+/** Returns a line's counters, and the same counts computed from the tables of executions, hours and audit entries. */
 export async function countsOf(api: TestApp, name: string) {
   const [row] = await api.db.sql`
     select

@@ -4,8 +4,8 @@ import type { Person } from "../postgres/factory.ts";
 import { makeDefinition } from "./definitions.ts";
 
 /**
- * Creates a dependency tree with the root `node-1`. Node n depends on the nodes 10 n - 8 to 10 n + 1. Each node has
- * three versions.
+ * Creates a dependency tree of `size` nodes with the root `node-1`. Node n depends on nodes 10 n - 8 to 10 n + 1, as
+ * far as they exist. Each node has three versions.
  */
 export async function makeForest(db: TestDatabase, maker: Person, size: number): Promise<void> {
   await makeLines(db, maker, { prefix: "node", lines: size, versions: 3 });
@@ -19,8 +19,8 @@ export async function makeForest(db: TestDatabase, maker: Person, size: number):
 }
 
 /**
- * Creates a published agent with 19,000 references to ranges of one line. All 5,000 versions of that line are archived,
- * and skipping them takes minutes.
+ * Creates a published agent with 19,000 references, each to a different range of one line. Resolving them takes
+ * minutes, because all 5,000 versions of the line are archived and must be skipped.
  */
 export async function makeHub(db: TestDatabase, maker: Person, name: string): Promise<void> {
   await makeLines(db, maker, { prefix: "wide", lines: 1, versions: 5_000, status: "archived" });
@@ -39,7 +39,7 @@ export async function makeLines(
 ): Promise<void> {
   const { prefix, lines, versions, status = "published" } = options;
   const ended = status === "archived" ? "2026-01-01T00:00:00Z" : null;
-  // No test lists these versions, so the search index does not need them.
+  // Skips the triggers that maintain listings and byte counts, because no test lists these versions.
   await owner`alter table definitions disable trigger user`;
   await sql`
     with line as (

@@ -16,14 +16,14 @@ export async function makeFork(api: TestApp, caller: Caller, path: string, body:
   return (await dataOf(response, 201)) as unknown as Forked;
 }
 
-/** Returns the `data` of a response. Throws if the response has another status. */
+/** Returns the `data` of a response. Throws unless the response has the status `status`. */
 export async function dataOf(response: Response, status = 200): Promise<Record<string, unknown>> {
   const body = (await response.json()) as { data?: Record<string, unknown> };
   if (response.status === status && body.data) return body.data;
   throw new Error(`Cannot read an answer: ${response.status} ${JSON.stringify(body)}`);
 }
 
-/** Returns the two fork counts that clients see: the agent's own, and the total in the list of its forks. */
+/** Returns an agent's `forkCount` and the `totalForks` of the list of its forks, as `caller` sees them. */
 export async function forkCounts(api: TestApp, path: string, caller: Caller | null): Promise<unknown[]> {
   const { forkCount } = await definitionOf(await ask(api, `/agent/${path}`, caller));
   const { totalForks } = await dataOf(await ask(api, `/agent/${path}/forks`, caller));

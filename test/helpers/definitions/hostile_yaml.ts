@@ -1,4 +1,4 @@
-/** YAML that is expensive to parse unless the parser has limits. */
+/** YAML that the parser must reject, most of it expensive to parse without limits. */
 
 /** The maximum size of a document in bytes. */
 const MAX_BYTES = 153_600;
@@ -20,7 +20,7 @@ const ALIAS_BOMB = lines(
       .join(", ")}]`,
 );
 
-/** Texts that the parser must reject. `because` is the part of the error message that names the limit. */
+/** The texts to reject. `because` is a part of the expected error message. */
 export const HOSTILE_YAML: readonly (readonly [what: string, text: string, because: string])[] = [
   ["50,000 opening brackets", "[".repeat(50_000), "20000 keys"],
   ["50,000 opening braces", "{".repeat(50_000), "20000 keys"],

@@ -21,7 +21,7 @@ const passageParser = new MarkdownIt({ html: false }).disable([
   "reference",
 ]);
 
-/** The kinds of blocks that an author's passage may contain. */
+/** The kinds of blocks that a rendered passage may contain. */
 const PASSAGE_BLOCKS = new Set(["paragraph", "bullet_list", "ordered_list", "list_item", "fence"]);
 
 /** Returns the blocks of a rendered file, without its front matter. */
@@ -29,14 +29,14 @@ export function blocksOf(markdown: string): MarkdownBlock[] {
   return toBlocks(parser, load(markdown).body);
 }
 
-/** Returns the code blocks in an author's text, as a CommonMark parser reads them. */
+/** Returns the contents of the code blocks in an author's text. */
 export function codeOf(text: string): string[] {
   return codeIn(toBlocks(passageParser, text));
 }
 
 /**
- * Returns the code in blocks, without trailing blank lines. After an unclosed fence, such lines may belong to the next
- * block.
+ * Returns the contents of the code blocks, without trailing blank lines. Blank lines after an unclosed fence may belong
+ * to the fence or to the next block.
  */
 export function codeIn(blocks: readonly MarkdownBlock[]): string[] {
   return allBlocks(blocks)

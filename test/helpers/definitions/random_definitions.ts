@@ -5,7 +5,7 @@ import type { Chance } from "../random_numbers.ts";
 /** A value of a document. */
 export type ValueNode = { anchor?: string; path: Path } & (
   | { kind: "text"; text: string }
-  /** A number, boolean or null, in source form. */
+  /** A plain scalar in source form, such as a number, boolean or null. */
   | { kind: "other"; source: string }
   | { kind: "list"; items: ValueNode[] }
   | { kind: "map"; entries: Entry[] }
@@ -172,7 +172,7 @@ class TreeMaker {
     return this.#text(path, this.#chance.pick(this.#chance.of(0.6) ? FOREIGN : LOCAL));
   }
 
-  /** Creates an entry that no edit changes, often with an alias. */
+  /** Creates an entry that no edit changes. Its key or value may be an alias. */
   #extra(path: Path, key: string): Entry {
     const texts = this.#anchored.filter(({ kind }) => kind === "text");
     const target = !this.#hasAliasKey && this.#chance.of(0.15) ? this.#chance.pick(texts) : undefined;
@@ -194,7 +194,7 @@ class TreeMaker {
     );
   }
 
-  /** Creates a text node, or an alias of an anchored node with equal text. */
+  /** Creates a text node or, sometimes, an alias of an anchored node with the same text. */
   #text(path: Path, text: string): ValueNode {
     const equal = this.#anchored.find((node) => node.kind === "text" && node.text === text);
     if (equal && this.#chance.of(0.5) && this.#takeAlias()) return { kind: "alias", target: equal, path };
@@ -226,8 +226,8 @@ class TreeMaker {
   }
 
   /**
-   * Returns false once a document has six aliases. Nested aliases multiply, and a document may have at most fifty
-   * expansions.
+   * Counts an alias. Returns false after the sixth, because nested aliases multiply and a document may have at most
+   * fifty alias expansions.
    */
   #takeAlias(): boolean {
     this.#aliases += 1;

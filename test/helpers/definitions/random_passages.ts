@@ -69,7 +69,7 @@ interface Options {
   unindented: number;
 }
 
-/** Returns a text of at least two lines that starts with a word, a list or a fence. */
+/** Returns a text of at least two lines. The last line is a word. */
 export function randomPassage(chance: Chance, { unindented }: Options): string {
   let count = 0;
   const source = { chance, unindented, word: () => `w${++count}q` };
@@ -119,7 +119,7 @@ function randomItem(source: Source, depth: number): string[] {
   return [`${marker}${start}`, ...below];
 }
 
-/** Returns a fence, sometimes without its end. */
+/** Returns a fenced code block, sometimes unclosed. */
 function randomFence({ chance, word }: Source): string[] {
   const mark = chance.pick(["```", "~~~", "`````", "~~~~"]);
   const body = Array.from({ length: chance.below(4) }, () => `${chance.pick(CODE_LINES)}${word()}`);

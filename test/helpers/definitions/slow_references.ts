@@ -1,7 +1,10 @@
 /** Makes references slow to read. */
 import type { TestDatabase } from "../postgres/database.ts";
 
-/** Makes each read of a reference to `name` by the service's role take this many seconds. */
+/**
+ * Adds a row-level security policy that sleeps `seconds` seconds for each reference to `name`. The table's owner
+ * bypasses the policy.
+ */
 export async function makeReferencesSlow(
   { owner }: Pick<TestDatabase, "owner">,
   { name, seconds }: { name: string; seconds: number },

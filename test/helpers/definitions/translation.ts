@@ -1,4 +1,4 @@
-/** Translates definitions in tests, and parses the resulting Markdown with a real parser. */
+/** Translates definitions in tests, and parses the resulting Markdown with markdown-it. */
 import { createHash } from "node:crypto";
 import MarkdownIt from "markdown-it";
 import { parse } from "yaml";
@@ -22,7 +22,9 @@ export function rendered(type: DefinitionType, body: unknown): string {
   return translation.runtimeMd;
 }
 
-/** Returns the smallest agent body that can be rendered. `blocks` replaces or adds blocks. */
+/**
+ * Returns the smallest agent body that can be rendered. `blocks` replaces or adds blocks, and merges into `interface`.
+ */
 export function agentBody(agentType: string, blocks: Body = {}): Body {
   const { interface: header, ...others } = blocks;
   return {
@@ -112,7 +114,9 @@ export function tableBelow(markdown: string, heading: string): string[][] {
   return rows;
 }
 
-/** Returns the text from a heading to the next heading of the same or a higher level. */
+/**
+ * Returns the text from a heading to the next heading of the same or a higher level. Empty if the heading is missing.
+ */
 export function sectionOf(markdown: string, heading: string): string {
   const { body } = load(markdown);
   const lines = body.split("\n");

@@ -14,7 +14,10 @@ export function randomFlowScalar(chance: Chance, text: string, column: number): 
   return chance.pick([...plain, ...single, folded(JSON.stringify(text))]);
 }
 
-/** Returns a literal or folded scalar without its last line break; null if the text has no such form. */
+/**
+ * Returns a literal or folded block scalar without its last line break. Null for a text of one character, or with
+ * leading or trailing whitespace other than one final line break.
+ */
 export function randomBlockScalar(
   chance: Chance,
   text: string,

@@ -43,7 +43,7 @@ export function writeDocument(chance: Chance, root: ValueNode): Piece[] {
 class StyleWriter {
   readonly pieces: Piece[] = [];
   readonly #chance: Chance;
-  /** True after a block scalar, whose text depends on the next line break. */
+  /** True directly after a block scalar. Its text depends on the line break and indentation that follow. */
   #isBehindBlock = false;
 
   constructor(chance: Chance) {
