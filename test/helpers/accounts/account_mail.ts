@@ -25,7 +25,7 @@ export async function makeMailToken(app: Pick<TestApp, "deps">, mail: NewAccount
   return token;
 }
 
-/** A parsed mail, its link and the link's token. Both are null in a mail without a link. */
+/** A parsed mail, its link and the link's token. `link` and `token` are null in a mail without a link. */
 export interface ReadMail extends ParsedMail {
   link: string | null;
   token: string | null;

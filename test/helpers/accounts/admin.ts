@@ -8,7 +8,7 @@ export interface AdminRun {
 }
 
 /**
- * Runs one command. `env` adds to or overrides DATABASE_URL, the only other variable. `input` is the password to enter.
+ * Runs one command with only DATABASE_URL and `env` as its environment. `input` is the password that the command reads.
  */
 export async function runCommand(
   databaseUrl: string,

@@ -23,7 +23,7 @@ export function rendered(type: DefinitionType, body: unknown): string {
 }
 
 /**
- * Returns the smallest agent body that can be rendered. `blocks` replaces or adds blocks, and merges into `interface`.
+ * Returns the smallest agent body that can be rendered. `blocks` replaces or adds blocks; its `interface` is merged.
  */
 export function agentBody(agentType: string, blocks: Body = {}): Body {
   const { interface: header, ...others } = blocks;

@@ -15,8 +15,8 @@ export function randomFlowScalar(chance: Chance, text: string, column: number): 
 }
 
 /**
- * Returns a literal or folded block scalar without its last line break. Null for a text of one character, or with
- * leading or trailing whitespace other than one final line break.
+ * Returns a literal or folded block scalar without its last line break. Null for a text of fewer than two characters,
+ * or with leading or trailing whitespace other than one final line break.
  */
 export function randomBlockScalar(
   chance: Chance,

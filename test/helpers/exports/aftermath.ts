@@ -24,8 +24,8 @@ export interface Aftermath {
   /** The directory of the artifact store, if it is not in `dataDir`. */
   artifactDirectory?: string;
   /**
-   * True if a mail may arrive twice. If a runner dies after the server accepts a mail and before the runner records
-   * that, the mail is sent again.
+   * True if a mail may arrive twice. If a runner dies after the server accepts a mail and before the runner records the
+   * delivery, the mail is sent again.
    */
   mayRepeatMails?: boolean;
 }
@@ -39,7 +39,7 @@ interface ReadyRow {
 }
 
 /**
- * Lists descriptions of all violated invariants: an active job without a queue entry, a queue entry without an active
+ * Returns descriptions of all violated invariants: an active job without a queue entry, a queue entry without an active
  * job, a ready job with a damaged file, a file that no job owns and no sweep deletes, a ready job without exactly one
  * mail. A runner must be working, because it sends the mails.
  */
@@ -91,10 +91,10 @@ async function sweep(db: TestDatabase, directory: string): Promise<void> {
   await deleteExpiredExports({ config, sql, store, owner, log }, new AbortController().signal);
 }
 
-/** Waits until all mails are sent, and returns their sorted job ids. */
+/** Waits until the mails of all ready jobs are sent, and returns their sorted job ids. */
 async function listMails({ db, mailServer, mayRepeatMails = false }: Aftermath): Promise<string[]> {
   await waitFor(async () => {
-    // Makes mails due that wait for a retry because their runner died.
+    // Makes pending retries due now. A mail waits for a retry if its runner died.
     await db.sql`
       update pgboss.job set start_after = now() where name = 'send_export_ready' and state = 'retry'`;
     const [row] = await db.sql<[{ isOut: boolean }]>`
@@ -105,15 +105,18 @@ async function listMails({ db, mailServer, mayRepeatMails = false }: Aftermath):
   return mayRepeatMails ? [...new Set(jobs)] : jobs;
 }
 
-/** Makes the queue detect dead runners sooner than in production. Applies to jobs queued from now on. */
+/**
+ * Makes the queue treat a runner as dead after `seconds` seconds without a heartbeat, fewer than in production. Applies
+ * to jobs queued from now on.
+ */
 export async function shortenHeartbeats({ sql }: TestDatabase, seconds: number): Promise<void> {
   await sql`update pgboss.queue set heartbeat_seconds = ${seconds}`;
 }
 
 /**
- * Expires the heartbeats of all active jobs. At its next check, within five seconds, the queue gives the jobs of dead
- * runners to other runners. This is for tests of the takeover itself. test/faults/replaced_runner_test.ts tests how
- * soon the queue detects a dead runner by itself.
+ * Expires the heartbeats of all active jobs. At its next check, within five seconds, the queue fails the attempts of
+ * dead runners and retries their jobs. For tests of the retry itself: test/faults/replaced_runner_test.ts measures how
+ * soon heartbeats lapse by themselves.
  */
 export async function lapseHeartbeats({ sql }: TestDatabase): Promise<void> {
   await sql`update pgboss.job set heartbeat_on = now() - interval '1 hour' where state = 'active'`;

@@ -1,4 +1,4 @@
-/** Writes bundle files for the importer, either exported or handmade. */
+/** Writes bundle files for the importer, from a database or from given entries. */
 import { createWriteStream } from "node:fs";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
@@ -18,7 +18,10 @@ import { streamDatasetFile } from "../../../sql/exports/dataset_file.ts";
 const EVERYTHING = toVisibility({ include_deleted: true, include_archived: true, include_superseded: true });
 const LINE_FEED = 10;
 
-/** Writes a project's bundle, including deleted, archived and superseded rows. */
+/**
+ * Exports a project's bundle, including deleted, archived and superseded rows. The manifest names an organization that
+ * does not exist.
+ */
 export async function writeProjectBundle(
   path: string,
   { sql, project }: { sql: Pool; project: { id: string; name: string } },

@@ -1,4 +1,4 @@
-/** Calls the export job API as clients do. */
+/** Calls the export job API, and reads the state behind it. */
 import { readdir } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { BlobReader, TextWriter, ZipReader } from "@zip.js/zip.js";
@@ -27,7 +27,7 @@ export function postJob(
   });
 }
 
-/** Returns the job of a successful response. */
+/** Returns the job in a response. Throws for an error response. */
 export async function jobOf(response: Response): Promise<ExportJob> {
   const { job } = (await response.json()) as { job?: ExportJob };
   if (!job) throw new Error(`Cannot read a job: the answer is ${response.status}`);
@@ -40,7 +40,7 @@ export async function errorOf(response: Response): Promise<[number, string | und
   return [response.status, error?.code];
 }
 
-/** Lists active jobs that have no queue entry for a runner to take, and queue entries that have no active job. */
+/** Lists active jobs without an unfinished queue entry, and unfinished queue entries without an active job. */
 export async function listMismatches(app: Pick<TestApp, "db">): Promise<readonly unknown[]> {
   return app.db.sql`
     select j.id as job, q.id as entry
@@ -60,7 +60,7 @@ export async function listAudited(app: TestApp, jobId: string): Promise<readonly
     order by id`;
 }
 
-/** Moves a ready job's times, including its expiry, into the past by this many hours. */
+/** Backdates a ready job by `hours` hours: `ready_at`, `finished_at` and `expires_at`. */
 export async function ageExportJob(app: TestApp, jobId: string, hours: number): Promise<void> {
   await app.db.sql`
     update export_jobs
@@ -96,7 +96,7 @@ export function downloadJob(
   return app.request(`${JOBS_PATH}/${id}/download`, { key, ...options });
 }
 
-/** Returns the files of a ZIP by name, in the order of its central directory. */
+/** Returns the text of each file in a ZIP, by name, in the order of the central directory. */
 export async function unzip(bytes: ArrayBuffer): Promise<Map<string, string>> {
   const files = new Map<string, string>();
   const reader = new ZipReader(new BlobReader(new Blob([bytes])));

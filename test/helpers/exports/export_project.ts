@@ -62,7 +62,7 @@ export function exportDataset(
   return app.request(`/api/v1/export/projects/${project.id}/${path}${query}`, { key: person.key });
 }
 
-/** Returns the rows of an NDJSON response. */
+/** Returns the rows of an NDJSON response. Throws if the last line has no line feed. */
 export async function ndjsonRows(response: Response): Promise<Record<string, unknown>[]> {
   const lines = (await response.text()).split("\n");
   if (lines.pop() !== "") throw new Error("Cannot read NDJSON: the last line has no end");

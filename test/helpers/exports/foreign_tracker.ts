@@ -5,9 +5,9 @@ import type { Pool } from "../../../sql/connection/pool.ts";
 export const FOREIGN_SCHEMA = "acme_exports";
 
 /**
- * Moves the rows of the tracker tables into `acme.t_<table>`, where columns have other names, ids are text and times
- * have no time zone. Views in FOREIGN_SCHEMA convert the rows back. Expression indexes provide the sort order of
- * exports.
+ * Moves the rows of the tracker tables into `acme.t_<table>`, where columns have other names, ids are text and the time
+ * column of each dataset has no time zone. Views in FOREIGN_SCHEMA convert the rows back. Expression indexes provide
+ * the sort order of exports. Triggers check the time column as they do on the original tables.
  */
 export async function moveToForeignTracker(owner: Pool): Promise<void> {
   await owner.unsafe(`create schema acme; create schema ${FOREIGN_SCHEMA}`);

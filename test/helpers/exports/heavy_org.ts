@@ -6,7 +6,7 @@ import type { Factory, Person, ProjectRow } from "../postgres/factory.ts";
 export const HEAVY_PROJECTS = 4;
 /** The number of issues per project. */
 export const HEAVY_ISSUES = 500;
-/** The size of a run's text. The table stores the text compressed; an export writes it in full. */
+/** The size of a run's text. The text is repetitive, so the table stores it compressed. An export writes it in full. */
 const TEXT_BYTES = 256 * 1024;
 /** The size of a run's noise before base64. The text of a run may have at most 500 KB. */
 const NOISE_BYTES = 256 * 1024;
@@ -52,7 +52,10 @@ async function insertIssues({ sql }: TestDatabase, project: ProjectRow): Promise
     from generate_series(1, ${HEAVY_ISSUES}::int) as n`;
 }
 
-/** Adds runs with `mebibytes` MiB of random data in base64. Even compressed, their export exceeds socket buffers. */
+/**
+ * Adds runs with `mebibytes` MiB of random data in base64. Their export exceeds socket buffers even when it is
+ * compressed.
+ */
 export async function addNoise({ sql }: TestDatabase, project: ProjectRow, mebibytes: number): Promise<void> {
   for (let n = 0; n < 4 * mebibytes; n += 1) {
     const text = randomBytes(NOISE_BYTES).toString("base64");

@@ -1,4 +1,4 @@
-/** Stops a build in the middle of a project, in its own runner process. */
+/** Blocks a build in the middle of a project, in its own runner process. */
 
 import type { TestDatabase } from "../postgres/database.ts";
 import { listWaiting } from "../postgres/waiting_sessions.ts";
@@ -7,12 +7,15 @@ import type { ServiceProcess } from "../process/service_process.ts";
 import { waitFor } from "../wait_for.ts";
 
 /**
- * The job's cutoff, after all rows of a test. The transaction that holds the lock below starts later, so it cannot add
- * rows before the cutoff.
+ * A cutoff for the job, after all rows of a test. The transaction that holds the lock below starts after the cutoff, so
+ * it cannot add rows before it.
  */
 export const HELD_AS_OF = "2026-02-01T00:00:00.000Z";
 
-/** Starts a runner, blocks its build of the only queued job, and unblocks the build after `act`. */
+/**
+ * Starts a runner and blocks its build of the only queued job with a table lock. Calls `act`, then kills the runner if
+ * it is still running, and releases the lock.
+ */
 export async function withHeldBuild(
   { sql }: TestDatabase,
   env: Readonly<Record<string, string>>,

@@ -6,22 +6,22 @@ import { waitFor } from "../wait_for.ts";
 /** The number of bytes to read before the pause, far fewer than the service has sent by then. */
 const FIRST_BYTES = 64 * 1024;
 const HEAD_END = "\r\n\r\n";
-/** The end of a body of unknown length (RFC 9112). */
+/** The end of a chunked body (RFC 9112, section 7.1). */
 const LAST_CHUNK = "\r\n0\r\n\r\n";
 
 export interface DownloadResult {
   status: number;
   headers: Headers;
-  /** The body as received. A body of unknown length still has its chunk headers. */
+  /** The body as received. A chunked body still has its chunk headers. */
   body: Buffer;
   /** True if the complete body arrived. */
   isWhole: boolean;
 }
 
 export interface SlowDownload extends Disposable {
-  /** Returns true while the kernel still has the service's side of the connection, in any state. */
+  /** Returns true while the kernel still has the service's socket of the connection, in any TCP state. */
   isHeld(): Promise<boolean>;
-  /** Reads the rest. Resolves when the connection has ended, for any reason. */
+  /** Reads the rest of the response until the connection is closed. Rejects if the header section is incomplete. */
   readOn(): Promise<DownloadResult>;
 }
 

@@ -92,7 +92,7 @@ export class HistoryWriters {
     this.#projectId = projectId;
   }
 
-  /** Inserts three rows into every table, each with the parents that it needs. */
+  /** Inserts three rows into every table, parents before children. */
   async seed(): Promise<void> {
     await this.#pool.begin(async (tx) => {
       for (const table of TABLE_NAMES)
@@ -124,8 +124,8 @@ export class HistoryWriters {
     const opened = Promise.withResolvers<Transaction>();
     const finished = Promise.withResolvers<void>();
     const ended = this.#pool.begin(async (tx) => {
-      // A writer gives up on a locked row instead of waiting. The first setting makes Citus pass the timeout to the node that
-      // stores the row.
+      // A writer gives up on a locked row after 5 ms. The first setting makes Citus propagate the timeout to the node
+      // that stores the row.
       await tx`set local citus.propagate_set_commands = 'local'`;
       await tx`set local lock_timeout = '5ms'`;
       const [{ startedAt }] = await tx<[{ startedAt: string }]>`select now()::timestamptz(3) as started_at`;
@@ -195,8 +195,8 @@ export class HistoryWriters {
   }
 
   /**
-   * Returns the id of a row of the project; null if the table has no such row. Runs as a separate statement, so that
-   * Citus can plan the other statements.
+   * Returns the id of one of the project's rows in a table; null if there are none. Selects it in a separate statement,
+   * because Citus cannot plan the writes with this subquery.
    */
   async #nth(tx: Sql, table: string, pick: number): Promise<string | null> {
     const rows = await tx<{ id: string }[]>`

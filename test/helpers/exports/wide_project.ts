@@ -4,7 +4,7 @@ import type { Factory } from "../postgres/factory.ts";
 import { withoutTriggers } from "../postgres/without_triggers.ts";
 import type { ExportProject } from "./export_project.ts";
 
-/** The smallest number of rows that an export copies on two connections. */
+/** The smallest number of rows for which an export uses two connections. */
 export const WIDE_ISSUES = 20_000;
 
 /**

@@ -10,7 +10,7 @@ export type DocumentRow = Record<string, unknown>;
 /** Fields that override the defaults, by provider and model. */
 export type DocumentModels = Readonly<Record<string, Readonly<Record<string, DocumentRow>>>>;
 
-/** Returns a complete model of a source document. `fields` overrides its values. */
+/** Returns a complete model entry of a source document. `fields` overrides its values. */
 export function sourceRow(id: string, fields: DocumentRow = {}): DocumentRow {
   return {
     id,

@@ -1,4 +1,4 @@
-/** Creates certificates signed by a test's own authority. */
+/** Creates certificates signed by a test's own certificate authority (CA). */
 // @peculiar/x509 requires that reflect-metadata is loaded first.
 import "reflect-metadata";
 import { writeFileSync } from "node:fs";
@@ -28,7 +28,7 @@ function validity(days: number): { notBefore: Date; notAfter: Date } {
 
 const authorities = new Map<string, { certificate: x509.X509Certificate; key: CryptoKey }>();
 
-/** Creates an authority and returns the path of its certificate, `name`.crt. */
+/** Creates a CA and returns the path of its certificate, `name`.crt. */
 export async function makeAuthority(directory: string, name: string): Promise<string> {
   const keys = await crypto.subtle.generateKey(ALGORITHM, true, ["sign", "verify"]);
   const certificate = await x509.X509CertificateGenerator.createSelfSigned({
@@ -53,8 +53,8 @@ export interface ServerCertificate {
 }
 
 /**
- * Creates a server certificate, signed by an authority from `makeAuthority`, for subject alternative names such as
- * `IP:127.0.0.1,DNS:db.example`. The certificate is valid for `days`, which may be negative.
+ * Creates a server certificate, signed by a CA from `makeAuthority`, for subject alternative names such as
+ * `IP:127.0.0.1,DNS:db.example`. The certificate expires in `days` days. If `days` is negative, it has already expired.
  */
 export async function makeServerCertificate(
   authority: string,

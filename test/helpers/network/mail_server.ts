@@ -16,7 +16,7 @@ export interface MailServer extends AsyncDisposable {
   received: ReceivedMail[];
 }
 
-/** Returns a rejection like those of SMTP servers, many of which include the recipient's address in the text. */
+/** Returns an SMTP rejection. Like the texts of many servers, its text includes the recipient's address. */
 export function smtpError(code: number, address: string): Error {
   return Object.assign(new Error(`5.1.1 <${address}> is not wanted here`), { responseCode: code });
 }
@@ -56,7 +56,7 @@ export async function openMailServer(
   };
 }
 
-/** Returns the id of the export job that a mail is about, from the mail's Message-ID. */
+/** Returns the id of a mail's export job, from the Message-ID; `nothing` if the mail has no Message-ID. */
 export function jobOfMail({ content }: ReceivedMail): string {
   return /^message-id:\s*<([^@>]+)@/im.exec(content.toString("latin1"))?.[1] ?? "nothing";
 }

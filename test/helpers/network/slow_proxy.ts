@@ -10,9 +10,12 @@ export interface SlowProxy extends AsyncDisposable {
   returned(): number;
   /** Returns the number of open connections. */
   connections(): number;
-  /** Holds all bytes for the server until `until` settles. Resolves when the next bytes from a client arrive. */
+  /**
+   * Holds all bytes for the server until `until` resolves. The returned promise resolves when the next bytes from a
+   * client arrive.
+   */
   hold(until: Promise<void>): Promise<void>;
-  /** Passes on this many further bytes from the server, then discards the rest. */
+  /** Passes on `afterBytes` more bytes from the server, then discards the rest. */
   stall(afterBytes?: number): void;
   /** Resets all open connections. */
   reset(): void;

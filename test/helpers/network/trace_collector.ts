@@ -1,4 +1,4 @@
-/** Stands in for an OpenTelemetry collector: accepts OTLP over HTTP in protobuf and keeps the spans. */
+/** Stands in for an OpenTelemetry collector: accepts OTLP/HTTP in protobuf encoding and keeps the spans. */
 
 export interface CollectedSpan {
   traceId: string;
@@ -10,7 +10,7 @@ export interface CollectedSpan {
   attributes: Record<string, unknown>;
   /** The resource attributes, which describe the process. */
   resource: Record<string, unknown>;
-  /** The status code; 2 means failed. */
+  /** The status code; 2 is `STATUS_CODE_ERROR`. */
   status: number;
 }
 

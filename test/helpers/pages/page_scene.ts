@@ -20,7 +20,7 @@ export interface PageScene extends AsyncDisposable {
   visitor(role: OrgRole | "outsider"): Promise<Visitor>;
 }
 
-/** Opens the scene. `await using` drops its database. */
+/** Opens the scene. The organization has the name HOSTILE. `await using` drops the database. */
 export async function openPageScene(): Promise<PageScene> {
   const api = await openTestApp({
     config: { rateLimitAnonymousPerMinute: 100_000, rateLimitUserPerMinute: 100_000 },

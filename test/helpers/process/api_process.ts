@@ -1,4 +1,4 @@
-/** Starts the API as a child process, for tests of its startup and exit. */
+/** Starts the API as a child process. */
 import { type TestApp, testRequest } from "../http/app.ts";
 import { type ServiceProcess, spawnService, untilLogged } from "./service_process.ts";
 

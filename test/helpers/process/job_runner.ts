@@ -20,11 +20,11 @@ import type { TestApp } from "../http/app.ts";
 
 export interface TestRunner extends AsyncDisposable {
   deps: RunnerDeps;
-  /** Takes the job from the queue and runs one attempt of its build. */
+  /** Fetches the next build from the queue and runs one attempt of this job. Rejects if the attempt fails. */
   build(exportJobId: string): Promise<void>;
-  /** Takes the job's mail from the queue, even if it is not due, and tries once to send it. */
+  /** Fetches the next mail from the queue, even if it is not due, and tries once to send this job's mail. */
   mail(exportJobId: string): Promise<void>;
-  /** Tries once to send each account mail in the queue, oldest first, even if it is not due. */
+  /** Sends the account mails in the queue, oldest first, even if they are not due. Rejects at the first failure. */
   accountMails(): Promise<void>;
   /** Aborts builds as a shutdown does. */
   leave(): void;
@@ -107,7 +107,7 @@ async function sendQueuedAccountMails(deps: RunnerDeps): Promise<void> {
   }
 }
 
-/** Runs one attempt of a job as the queue does. */
+/** Fetches the next entry of the queue and runs one attempt of the job `id`. Fails the job if `run` throws. */
 async function attempt(
   boss: Boss,
   { name, id }: { name: JobName; id: string },

@@ -12,7 +12,7 @@ export interface DataDirectory extends Disposable {
   path: string;
 }
 
-/** Creates a folder that PostgreSQL's account can enter; `using` deletes it. */
+/** Chooses a data directory in a new folder that PostgreSQL's account can enter. `using` deletes the folder. */
 export function makeDataDirectory(): DataDirectory {
   const parent = makeClusterFolder("stack");
   const path = join(parent, "data");
@@ -25,7 +25,7 @@ export function makeDataDirectory(): DataDirectory {
   };
 }
 
-/** Copies a data directory and keeps the owners of its files. */
+/** Copies a data directory, including the owners of its files. */
 export function copyDataDirectory(source: DataDirectory): DataDirectory {
   const copy = makeDataDirectory();
   const { exitCode } = Bun.spawnSync(["cp", "-a", source.path, copy.path]);
