@@ -115,8 +115,8 @@ export async function shortenHeartbeats({ sql }: TestDatabase, seconds: number):
 
 /**
  * Expires the heartbeats of all active jobs. At its next check, within five seconds, the queue fails the attempts of
- * dead runners and retries their jobs. For tests of the retry itself: test/faults/replaced_runner_test.ts measures how
- * soon heartbeats lapse by themselves.
+ * dead runners and retries their jobs. Tests of the retry itself use this function. test/faults/replaced_runner_test.ts
+ * covers heartbeats that lapse by themselves.
  */
 export async function lapseHeartbeats({ sql }: TestDatabase): Promise<void> {
   await sql`update pgboss.job set heartbeat_on = now() - interval '1 hour' where state = 'active'`;

@@ -196,7 +196,7 @@ export class HistoryWriters {
 
   /**
    * Returns the id of one of the project's rows in a table; null if there are none. Selects it in a separate statement,
-   * because Citus cannot plan the writes with this subquery.
+   * so that Citus can plan the writes.
    */
   async #nth(tx: Sql, table: string, pick: number): Promise<string | null> {
     const rows = await tx<{ id: string }[]>`

@@ -17,7 +17,7 @@ export const CALLERS = [
   ...["session", "automationKey", "systemKey", "readKey"],
   // Sessions of the organization's owner and of the outsider.
   ...["ownerSession", "outsiderSession"],
-  // A key bound to the requested organization, and a key bound to another organization of the same user.
+  // A key bound to the requested organization, and a key bound to the publisher's personal organization (free tier).
   ...["boundKey", "boundElsewhere"],
   ...["revokedKey", "expiredKey", "unknownKey", "endedSession"],
 ] as const;
@@ -25,15 +25,15 @@ export const CALLERS = [
 export type CallerName = (typeof CALLERS)[number];
 
 /**
- * The callers for further cases of a route with the same access class. Every other caller differs from one of these
- * callers only in its credential, which the pipeline checks before it knows the case.
+ * The callers for further cases of a route with the same access class. Except for `admin`, every other caller differs
+ * from one of these callers only in its credential, which the pipeline checks before it knows the case.
  */
 export const MAIN_CALLERS: readonly CallerName[] = [
   ...(["anonymous", "outsider", "freeMember", "viewer", "owner", "platformAdmin"] as const),
   ...(["session", "automationKey", "readKey", "boundKey", "boundElsewhere", "revokedKey"] as const),
 ];
 
-/** One caller for each reason to be served or refused. */
+/** A few different callers, for rows that hash a password and for HEAD requests. */
 export const FEW_CALLERS: readonly CallerName[] = [
   ...(["anonymous", "outsider", "viewer", "ownerSession"] as const),
   ...(["automationKey", "readKey", "revokedKey"] as const),
@@ -79,7 +79,10 @@ const JOB_LISTERS = { ...PUBLISHERS, ...PEOPLE, ...MEMBERS };
 const JOB_MEMBERS = { ...PEOPLE, ...refuse(STRANGERS, "404 EXPORT_JOB_NOT_FOUND"), ...KNOWN };
 const JOB_READERS = { ...PUBLISHERS, ...JOB_MEMBERS };
 
-/** Access classes by name. Within a class, later refusals take precedence, in the order of docs/contract.md, Errors. */
+/**
+ * Access classes by name. Within a class, later refusals override earlier ones. The refusal that the service checks
+ * first therefore comes last. docs/contract.md, Errors, has the order for exports.
+ */
 export const ACCESS = {
   /** Pages, health and metrics, which check no credential. */
   anything: {},
@@ -101,7 +104,10 @@ export const ACCESS = {
     session: "403 INSUFFICIENT_ORG_ROLE",
     outsiderSession: "403 ORG_ACCESS_DENIED",
   },
-  /** Members of the organization. The response to other callers reveals that the organization exists. */
+  /**
+   * Members of the organization. The response to other callers reveals whether a slug in the path exists, but not
+   * whether a slug in `X-Org-Slug` exists.
+   */
   members: MEMBERS,
   /** Owners and admins of the organization. */
   orgAdmins: { ...ADMINS, ...MEMBERS },
@@ -115,9 +121,12 @@ export const ACCESS = {
   subscribers: SUBSCRIBERS,
   /** Subscribers who can see a private definition. */
   subscribedMembers: { ...SUBSCRIBERS, ...MEMBERS_OR_404 },
-  /** Publishers and above in the organization of `X-Org-Slug`. */
+  /** Publishers and above in the organization of `X-Org-Slug` or of the path. */
   definitionWriters: { ...PUBLISHERS, ...NOT_READ_ONLY, ...MEMBERS },
-  /** All callers with write access. A request writes to the caller's personal organization. */
+  /**
+   * Callers with any valid credential except a key of scope `read`. A request writes to the caller's personal
+   * organization.
+   */
   homeWriters: HOME_WRITERS,
   /**
    * Like `definitionWriters`, without `X-Org-Slug`. The write applies to the caller's organization that has the
@@ -132,7 +141,7 @@ export const ACCESS = {
   datasetExporters: PROJECT_MEMBERS,
   /** Like `datasetExporters`, with the slug of a project in the organization of `X-Org-Slug`. */
   datasetExportersOfOrg: { ...PAYING, ...MEMBERS },
-  /** Exports of a whole project: publishers and above, with personal credentials. */
+  /** Exports of a whole project: publishers and above on a paid tier, with personal credentials. */
   bundleExporters: { ...PROJECT_MEMBERS, ...PUBLISHERS, ...PEOPLE },
   /** The organization's export jobs: publishers and above, with personal credentials. */
   jobListers: JOB_LISTERS,

@@ -44,7 +44,7 @@ const recoveryCode: Subject = async (occasion) => {
   return code;
 };
 
-/** Starts adding a factor in the caller's newest session. */
+/** Deletes the caller's factors and starts adding a factor in the caller's newest session. */
 async function begin({ scene, userId }: Occasion, purpose: "add_totp" | "add_passkey"): Promise<string> {
   const { sql } = scene.api.db;
   const secret = purpose === "add_totp" ? SECRET : null;
@@ -61,7 +61,10 @@ async function begin({ scene, userId }: Occasion, purpose: "add_totp" | "add_pas
   return "";
 }
 
-/** Starts a sign-in of a user with a passkey. Returns the login token and a recovery code of the user. */
+/**
+ * Starts a sign-in of a new user who has a passkey and a recovery code. Returns the login token and the code, separated
+ * by a space.
+ */
 const pendingSignIn: Subject = async (occasion) => {
   const { make, db } = occasion.scene.api;
   const passwordHash = "!";

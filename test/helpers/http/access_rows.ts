@@ -3,7 +3,7 @@ import { type AccessName, type CallerName, expectedOf } from "./access_classes.t
 import { type AccessScene, freeName, type Occasion, type Place, type Subject } from "./access_scene.ts";
 import type { TestRequest } from "./app.ts";
 
-/** The routes that are not under /api/v1. */
+/** Matches the paths of routes that are not under /api/v1. */
 const BESIDE_API =
   /^\/($|favicon\.ico$|\.well-known|dashboard|health|metrics|schemas|security-policy|swagger)/;
 
@@ -15,7 +15,7 @@ export interface Row {
   ok: 200 | 201 | 202 | 204 | 302;
   /** The name of the case, if the route has several cases. */
   about?: string;
-  /** Creates the subject of the request. The returned name or id becomes part of the path. */
+  /** Creates the subject of the request. The returned text replaces parameters of the path and is passed to `body`. */
   of?: Subject;
   /** The version after the name or id in the path. */
   version?: "@1.0.0";
@@ -72,7 +72,7 @@ export async function askAll(
     const isRead = row.route.startsWith("GET");
     const isChange = !isRead && expectedOf(row.access, caller, row.ok) === String(row.ok);
     const occasion = { scene, place, userId, isChange };
-    // Reads share one subject, because they do not change it. Each write has its own subject.
+    // Reads in the same place share one subject, because they do not change it. `of` is called for each write.
     const subject = (isRead && made.get(place)) || ((await row.of?.(occasion)) ?? "");
     made.set(place, subject);
     responses.push(await askAs(caller, { row, subject, occasion, key, method }));
@@ -161,7 +161,10 @@ function isUuid(text: string): boolean {
   return /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(text);
 }
 
-/** Returns status, headers and body as text, with placeholders for the request's subject and organization. */
+/**
+ * Returns status, headers and body as text, with placeholders for the request's subject and organization, and without
+ * the rate limit headers that differ in every response.
+ */
 function whatIsSeen(
   { status, headers }: Response,
   text: string,

@@ -35,7 +35,7 @@ export interface AccessScene extends AsyncDisposable {
   api: TestApp;
   /** A user with a password. */
   account: Account;
-  /** Stops the app's clock for the next request, and returns the clock's time. */
+  /** Advances the app's clock by two minutes, stops it for its next 20 readings, and returns its time. */
   holdClock(): number;
   callers: Readonly<Record<CallerName, Credential>>;
   /** Returns the organization of a caller's request. The free member has a separate organization. */
@@ -47,7 +47,7 @@ export async function openAccessScene(): Promise<AccessScene> {
   let now = Date.now();
   let heldCalls = 0;
   const api = await openTestApp({
-    // Advances the clock, because the audit log records similar refusals only once a minute.
+    // Advances the clock by a minute per reading, because the audit log records similar refusals only once a minute.
     now: () => {
       now += heldCalls > 0 ? 0 : MINUTE_MS;
       heldCalls -= 1;
@@ -93,7 +93,9 @@ async function setTier(api: TestApp, { org }: Place, tier: "free" | "pro"): Prom
   await api.db.sql`update organizations set subscription_tier = ${tier} where id = ${org.id}`;
 }
 
-/** Marks a session as just verified with a second factor, because some rows give its user a factor. */
+/**
+ * Returns columns of a session that was just verified with a second factor. Some rows give the session's user a factor.
+ */
 const proven = () => ({ factorAt: new Date().toISOString() });
 
 async function makeCallers(api: TestApp, paid: Place, free: Place): Promise<AccessScene["callers"]> {
@@ -152,7 +154,7 @@ export interface Occasion {
   isChange: boolean;
 }
 
-/** Creates the subject of a request, and returns the subject's name or id for the path. */
+/** Creates or prepares the subject of a request. Returns a name, id or token for the path or the body. */
 export type Subject = (occasion: Occasion) => Promise<string>;
 
 /** Returns a name that does not exist. */
@@ -167,7 +169,7 @@ export const projectSlug: Subject = async ({ place }) => place.project.slug;
 export const userId: Subject = async ({ place }) => place.owner.user.id;
 export const readyJobId: Subject = async ({ place }) => place.readyJob.id;
 
-/** Returns the subject for an agent with one version, 1.0.0, and without runtime text. */
+/** Returns a subject that creates an agent with one version, 1.0.0, and without runtime text. */
 export function definition(status: DefinitionStatus, visibility: DefinitionVisibility): Subject {
   return sharedUnlessChanged(async ({ scene, place }) => {
     const name = freeName();
@@ -176,7 +178,7 @@ export function definition(status: DefinitionStatus, visibility: DefinitionVisib
   });
 }
 
-/** Like `definition`, but identifies the agent by the id of its version. */
+/** Like `definition`, but the subject returns the version's id instead of the agent's name. */
 export function definitionId(status: DefinitionStatus, visibility: DefinitionVisibility): Subject {
   return sharedUnlessChanged(
     async ({ scene, place }) =>
@@ -185,8 +187,8 @@ export function definitionId(status: DefinitionStatus, visibility: DefinitionVis
 }
 
 /**
- * Creates one subject for all requests that do not change it, per place, and a separate subject for each request that
- * does.
+ * Wraps `make` so that all requests that do not change their subject share one subject per place. Every other request
+ * gets its own subject.
  */
 function sharedUnlessChanged(make: Subject): Subject {
   const shared = new Map<Place, string>();

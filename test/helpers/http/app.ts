@@ -45,7 +45,7 @@ export interface TestApp extends AsyncDisposable {
   logLines: LogLine[];
   /** Makes the app behave as it does between SIGTERM and its exit. */
   leave(): void;
-  /** Sends a request. Throws if the response contradicts the OpenAPI document or lacks a header that every response must have. */
+  /** Sends a request. Throws if the response contradicts the OpenAPI document or has wrong security headers. */
   request(path: string, options?: TestRequest): Promise<Response>;
 }
 
@@ -63,7 +63,7 @@ export interface TestAppOptions {
   routes?: OwnRoutes;
 }
 
-/** Returns the default configuration with this database and data directory. */
+/** Returns the default configuration with this database and data directory, a smaller pool, and `overrides`. */
 function testConfig(databaseUrl: string, dataDir: string, overrides: Partial<Config> = {}): Config {
   const result = readConfig({ DATABASE_URL: databaseUrl, DATA_DIR: dataDir });
   if (!result.ok) throw new Error(result.problems.join("\n"));

@@ -8,8 +8,8 @@ import { withInlineComponents } from "./openapi.ts";
 
 const JSON_TYPE = "application/json";
 /**
- * The header of every response. The document describes this header only once, like the headers of every response under
- * `/api/v1`.
+ * The headers of all responses, and the headers of all responses under `/api/v1`. The document describes both only
+ * once, not for each response.
  */
 const COMMON_HEADERS = ["X-Request-Id"];
 const API_HEADERS = [

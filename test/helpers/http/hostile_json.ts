@@ -35,7 +35,7 @@ export const WIDE_BODIES: readonly string[] = [
   `{"ids":[${"[],".repeat(300_000)}[]]}`,
 ];
 
-/** Returns bodies that are as wide as allowed and invalid throughout. */
+/** Returns invalid bodies with almost as many members or elements as allowed, and one with a name of 900 KB. */
 export function wrongBodies(members: readonly string[]): string[] {
   const elements = `[${"{},".repeat(MAX_JSON_VALUES / 2 - 100)}{}]`;
   return [

@@ -78,7 +78,7 @@ export function data(value: unknown): ProbeReply {
   return reply(200, { data: value });
 }
 
-/** Counts the events of the requested streams. */
+/** Counts the canceled streams. */
 export interface StreamReport {
   cancelled: number;
 }

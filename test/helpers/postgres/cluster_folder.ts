@@ -27,8 +27,9 @@ export function makeClusterFolder(name: string, { onDisk = false } = {}): string
 
 /**
  * Returns true if memory has room for the tests' files, and as much again for programs. A test database has about 600
- * files, which are soon deleted. In memory, creating them takes 20 ms. On disk, it takes 50 ms on a good file system,
- * and up to a second on ext4 without a journal, which visits every inode freed in the last five minutes.
+ * files, which are soon deleted. In memory, creating them takes 20 ms. On disk, it takes 50 ms on a good file system.
+ * On ext4 without a journal, it takes up to a second, because ext4 then visits every inode freed in the last five
+ * minutes.
  */
 function memoryHasRoom(): boolean {
   try {

@@ -20,7 +20,7 @@ const RUNTIME = "ulr_test_app";
 /** Allows the tests' sessions to create tracker rows with any time. Other sessions may not. */
 const BACKFILL = { "ulr.backfill": "on" };
 
-/** Returns a superuser's URL of the server that `bun run test` started. */
+/** Returns a superuser's URL of the server that `bun run test` started or was given. */
 function serverUrl(): string {
   const url = process.env["TEST_DATABASE_URL"];
   if (!url) throw new Error("Cannot reach a database: TEST_DATABASE_URL is not set; use `bun run test`");
@@ -48,7 +48,8 @@ async function ensureRoles(admin: postgres.Sql, server: string): Promise<void> {
     const [found] = await admin`select 1 from pg_roles where rolname = ${role}`;
     if (!found) await admin.unsafe(`create role ${role} ${role === "ulr_app" ? "" : "login"}`);
   }
-  // By default, client and server hash the password 4,096 times for each new connection. PostgreSQL 15 lacks this setting.
+  // Uses one SCRAM iteration instead of 4,096 for the passwords below, so that new connections cost less. PostgreSQL 15
+  // lacks this setting.
   await admin`select set_config(name, '1', false) from pg_settings where name = 'scram_iterations'`;
   for (const role of [OWNER, RUNTIME]) {
     await admin.unsafe(`alter role ${role} password '${passwordOf(server, role)}'`);
@@ -90,7 +91,10 @@ async function closeTemplate(servers: readonly string[], template: string): Prom
   }
 }
 
-/** Creates the template unless it exists, and returns its name, which depends on its content. */
+/**
+ * Creates the template unless it exists, and returns its name. The name contains a digest of the migrations, the
+ * partitioning script and the number of servers.
+ */
 async function ensureTemplate(admin: postgres.Sql, server: string): Promise<string> {
   const checksums = (await readMigrations()).map((migration) => migration.checksum).join();
   const partitioning = await readPartitioning();
@@ -167,8 +171,8 @@ function reach(url: string): Server {
 }
 
 /**
- * Drops a database. The drop waits for every session of the server, even for a session whose client does not read. A
- * drop that times out is retried after the next drop.
+ * Drops a database. The drop waits until every backend of the server has processed a barrier, even a backend that is
+ * blocked on a client that does not read. A drop that times out is retried after the next successful drop.
  */
 async function dropDatabase(
   { dropper, left }: Pick<Server, "dropper" | "left">,
@@ -239,7 +243,9 @@ export async function copyTestDatabase({ url }: TestDatabase): Promise<TestDatab
   });
 }
 
-/** Makes the database look like a restored dump of another database, by changing the recorded id of the database. */
+/**
+ * Makes the database look like a restored dump of another database, by changing the database OID that it has recorded.
+ */
 export async function restoreElsewhere({ sql }: Pick<TestDatabase, "sql">): Promise<void> {
   await sql`update installation set database_oid = database_oid + 1`;
 }
@@ -342,8 +348,8 @@ function lend(database: OwnDatabase): TestDatabase {
 }
 
 /**
- * Empties a database. Returns false if it cannot be reused: the test closed a pool, left a session active or wrote too
- * much.
+ * Empties a database. Returns false if it cannot be reused: the test closed a pool, left a session active, changed a
+ * constant table or wrote too much.
  */
 async function emptyAgain({ sql, opened, admin }: OwnDatabase): Promise<boolean> {
   try {

@@ -49,7 +49,7 @@ async function readState(sql: Pool): Promise<State> {
   return state;
 }
 
-/** The state of a new database, which is the same for all databases of a process. */
+/** The state of a new database. It is the same for all databases of a process. */
 let original: State | undefined;
 
 /** Records the state of a new database. */

@@ -1,6 +1,6 @@
 /**
- * Creates rows for tests with unique names and sensible defaults. A test can set every column. The factory uses plain
- * SQL instead of the product's code.
+ * Creates rows for tests with unique names and sensible defaults. A test can set every column. The factory inserts with
+ * its own SQL, not with the product's queries.
  */
 import { randomBytes } from "node:crypto";
 import { mintApiKey, mintSessionToken } from "../../../api/http/credentials.ts";
@@ -110,7 +110,10 @@ export interface Person {
 }
 
 export interface Factory extends Rows {
-  /** Creates rows in one transaction. On a cluster, each transaction that writes tracker rows opens a connection. */
+  /**
+   * Creates rows in one transaction. On a Citus cluster, each transaction that writes tracker rows opens a connection
+   * to a node.
+   */
   together<Result>(work: (make: Rows) => Promise<Result>): Promise<Result>;
 }
 

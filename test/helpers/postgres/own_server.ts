@@ -1,4 +1,4 @@
-/** Runs a PostgreSQL server for one test, which can stop, kill and restart the server. */
+/** Runs a PostgreSQL server for one test. The test can stop, kill and restart it. */
 import { existsSync, mkdirSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import {
@@ -23,7 +23,8 @@ async function copyCluster(binDirectory: string | undefined, location: string): 
   let made = pristine.get(binDirectory);
   if (!made) {
     const supervisor = openSupervisor({ force: new AbortController().signal });
-    // Test processes are killed at the end of a run. The folder of the run is deleted after that.
+    // Test processes are killed at the end of a run, so they cannot delete the unused cluster. The run's folder is
+    // deleted afterwards.
     const run = process.env["TEST_FOLDER"] ?? makeClusterFolder("pristine");
     const folder = join(run, `pristine-${process.pid}-${pristine.size}`);
     mkdirSync(folder);
@@ -44,8 +45,8 @@ export class OwnServer implements AsyncDisposable {
   #server: EmbeddedPostgres | null = null;
 
   /**
-   * `binDirectory` contains the server's programs, by default those of the test run. With `isDurable`, the server
-   * writes as durably as in production.
+   * `binDirectory` contains the server's programs, by default those of the test run. With `isDurable`, the server keeps
+   * its files on disk and PostgreSQL's default durability settings.
    */
   constructor({
     isDurable = false,
@@ -89,7 +90,7 @@ export class OwnServer implements AsyncDisposable {
     return url;
   }
 
-  /** Stops the server as an operator would. */
+  /** Stops the server with a fast shutdown (SIGINT). */
   async stop(): Promise<void> {
     await this.#server?.[Symbol.asyncDispose]();
   }

@@ -23,7 +23,7 @@ export interface ReplicatedServer extends AsyncDisposable {
   catchUp(primary: Pool): Promise<void>;
   /** Pauses the replica's replay of received WAL; `false` resumes it. */
   holdReplay(isHeld: boolean): Promise<void>;
-  /** Stops the stream from the primary; `false` restarts it. */
+  /** Stops streaming replication from the primary; `false` restarts it. */
   cutOff(isCutOff: boolean): Promise<void>;
   /** Promotes the replica and makes the old primary its standby. */
   switchOver(): Promise<void>;
@@ -34,7 +34,10 @@ function clusterOf(server: OwnServer): string {
   return realpathSync(join(server.directory, "postgres"));
 }
 
-/** Makes a server the standby of a primary. Writes to `postgresql.conf`, which `alter system` does not change. */
+/**
+ * Makes a server the standby of a primary. Sets `primary_conninfo` in `postgresql.conf`, so that `alter system reset`
+ * restores it.
+ */
 function makeStandby(server: OwnServer, primaryUrl: string): void {
   const cluster = clusterOf(server);
   writeFileSync(join(cluster, "standby.signal"), "");

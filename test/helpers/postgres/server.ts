@@ -6,7 +6,7 @@ import { SUPERUSER, startEmbeddedPostgres } from "../../../deploy/local/embedded
 import { openSupervisor, type Supervisor } from "../../../deploy/local/supervisor.ts";
 import { makeClusterFolder, removeCluster } from "./cluster_folder.ts";
 
-/** Settings that trade durability for speed, because test data need not survive a crash. */
+/** Settings that allow many sessions and trade durability for speed. Test data need not survive a crash. */
 export const TEST_SETTINGS: Readonly<Record<string, string>> = {
   max_connections: "400",
   max_prepared_transactions: "10",
@@ -24,7 +24,7 @@ export interface TestServer extends AsyncDisposable {
   directory: string;
 }
 
-/** Deletes the folder of a stopped server. */
+/** Deletes a server's folder. First stops a server that still runs on the folder's cluster. */
 export function removeDirectory(directory: string): void {
   removeCluster(join(directory, "postgres"));
   rmSync(directory, { recursive: true, force: true });

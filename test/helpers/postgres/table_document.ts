@@ -91,7 +91,7 @@ function describeCheck(definition: string): string {
   throw new Error(`Cannot describe the constraint: ${definition}`);
 }
 
-/** Returns the primary key, unique constraints, foreign keys and indexes, in this order. */
+/** Returns the primary key, unique constraints, foreign keys and non-unique indexes, in this order. */
 async function readKeys(sql: Pool, table: string): Promise<string[]> {
   const keys = await sql<{ definition: string }[]>`
     select pg_get_constraintdef(oid) as definition

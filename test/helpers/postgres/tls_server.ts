@@ -1,4 +1,6 @@
-/** Runs a PostgreSQL server with TLS for one test, with certificates of the test's own authorities. */
+/**
+ * Runs a PostgreSQL server with TLS for one test, with certificates from the test's own certificate authorities (CAs).
+ */
 import {
   chmodSync,
   chownSync,
@@ -17,13 +19,13 @@ import { OwnServer } from "./own_server.ts";
 export interface TlsServer extends AsyncDisposable {
   /** A superuser's URL without parameters. */
   url: string;
-  /** The certificate file of the authority that signs the server's certificates. */
+  /** The certificate file of the CA that signs the server's certificates. */
   authority: string;
-  /** The certificate file of another authority. */
+  /** The certificate file of another CA. */
   otherAuthority: string;
-  /** Installs a new server certificate for these names. */
+  /** Installs a new server certificate for these names, and turns on TLS. */
   install(names: string, options?: { days?: number }): Promise<void>;
-  /** Makes the server accept only encrypted connections. */
+  /** Makes the server accept only TLS connections over TCP. */
   requireTls(): Promise<void>;
 }
 
@@ -47,7 +49,10 @@ async function reload(url: string, configure: (sql: Pool) => Promise<void> | voi
   await waitFor(async () => (await withConnection(url, isLoaded)).length > 0);
 }
 
-/** Installs a new server certificate for these names, signed by `authority`. `url` must be a superuser's. */
+/**
+ * Installs a new server certificate for these names, signed by `authority`, and turns on TLS. `url` must be a
+ * superuser's.
+ */
 export async function installCertificate(
   url: string,
   authority: string,

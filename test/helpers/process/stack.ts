@@ -25,7 +25,7 @@ export function makeDataDirectory(): DataDirectory {
   };
 }
 
-/** Copies a data directory, including the owners of its files. */
+/** Copies a data directory and preserves the ownership of its files. */
 export function copyDataDirectory(source: DataDirectory): DataDirectory {
   const copy = makeDataDirectory();
   const { exitCode } = Bun.spawnSync(["cp", "-a", source.path, copy.path]);
