@@ -7,7 +7,7 @@ import { codeAt } from "./totp_code.ts";
 /** The origin of PUBLIC_URL in tests. */
 export const ORIGIN = "http://localhost:3000";
 
-/** A stopped clock for the app's `now` that also computes the code of an authenticator app at its time. */
+/** A manual clock for the app's `now`. `code` returns the code that an authenticator app shows at the clock's time. */
 export class Clock {
   time = Date.now();
   readonly now = (): number => this.time;

@@ -91,7 +91,7 @@ async function sweep(db: TestDatabase, directory: string): Promise<void> {
   await deleteExpiredExports({ config, sql, store, owner, log }, new AbortController().signal);
 }
 
-/** Waits until the mails of all ready jobs are sent, and returns their sorted job ids. */
+/** Waits until the mail of every ready job is sent. Returns the sorted job ids of the received mails. */
 async function listMails({ db, mailServer, mayRepeatMails = false }: Aftermath): Promise<string[]> {
   await waitFor(async () => {
     // Makes pending retries due now. A mail waits for a retry if its runner died.

@@ -129,7 +129,7 @@ export function bundleEntries(
 }
 
 /**
- * Combines the bundles of several projects into the entries of an organization export. Each project has its own
+ * Combines the bundles of several projects into the entries of an organization export. Each project's files are in its
  * `directory`.
  */
 export function organizationEntries(

@@ -9,8 +9,8 @@ export const WIDE_ISSUES = 20_000;
 
 /**
  * Creates a project with WIDE_ISSUES issues of about 3 KB, 60 MB in total, and a user who may export it. A stalled
- * download, two lanes and their sockets buffer at most 40 MB. The compressed export is 20 MB. In Parquet, the first row
- * group alone exceeds the socket buffers.
+ * download that reads over two database connections buffers at most 40 MB, including all sockets. The compressed export
+ * is 20 MB. In Parquet, the first row group alone exceeds the socket buffers.
  */
 export async function makeWideProject({
   db,

@@ -20,9 +20,11 @@ import type { TestApp } from "../http/app.ts";
 
 export interface TestRunner extends AsyncDisposable {
   deps: RunnerDeps;
-  /** Fetches the next build from the queue and runs one attempt of this job. Rejects if the attempt fails. */
+  /**
+   * Fetches the next entry of the build queue, even if it is not due, and runs one attempt to build this job's file.
+   */
   build(exportJobId: string): Promise<void>;
-  /** Fetches the next mail from the queue, even if it is not due, and tries once to send this job's mail. */
+  /** Fetches the next entry of the mail queue, even if it is not due, and tries once to send this job's mail. */
   mail(exportJobId: string): Promise<void>;
   /** Sends the account mails in the queue, oldest first, even if they are not due. Rejects at the first failure. */
   accountMails(): Promise<void>;

@@ -39,8 +39,9 @@ const THIS_CHECKOUT: Installation = {
 };
 
 /**
- * Starts `folder/main.ts` with only these environment variables, and does not wait for it. `prefix` is a command that
- * execs the rest of its command line. The child process exits when this process exits, even if this process is killed.
+ * Starts `folder/main.ts` with only the environment `env` and STOP_ON_STDIN_END, and does not wait for it. `prefix` is
+ * a command that execs the rest of its command line. The child process exits when its stdin ends, so it does not
+ * outlive this process, even if this process is killed.
  */
 export function spawnService(
   folder: "api" | "jobs" | "catalog-sync",
