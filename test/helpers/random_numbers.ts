@@ -1,4 +1,4 @@
-/** Generates repeatable random numbers. */
+/** Generates reproducible random numbers, and makes random choices with them. */
 
 /** Returns a generator of numbers in [0, 1) (mulberry32). The same seed gives the same sequence. */
 export function randomNumbers(seed: number): () => number {

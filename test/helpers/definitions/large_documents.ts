@@ -1,4 +1,4 @@
-/** Creates documents near the size limits, which are slow to parse. */
+/** Creates documents that are slow to parse because they are near the size limits. */
 
 /** Returns an explorer document of about 130 KB with 9,000 keys. Each `variant` has different values. */
 export function largeAgentYaml(name: string, version = "1.0.0", variant = 0): string {

@@ -1,4 +1,4 @@
-/** Creates projects whose exports exceed all buffers between server and client. */
+/** Creates projects with many issues, for exports that exceed all buffers between server and client. */
 import type { TestApp } from "../http/app.ts";
 import type { ExportProject } from "./export_project.ts";
 

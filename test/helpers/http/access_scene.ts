@@ -240,7 +240,7 @@ export const knownPassword: Subject = async ({ scene, userId }) => {
   return password;
 };
 
-/** Deletes all requested mails, because a network may request only a limited number of mails. */
+/** Deletes all account mails, because a network may request only a limited number of them. */
 export const quietNetwork: Subject = async ({ scene }) => {
   await scene.api.db.sql`delete from account_mails`;
   return "";

@@ -28,7 +28,7 @@ export interface TestRequest {
   headers?: Readonly<Record<string, string>>;
   /** The body. A string is sent unchanged, any other value as JSON. */
   body?: unknown;
-  /** The client's address, which rate limits use. */
+  /** The client's IP address, for rate limits. */
   address?: string;
 }
 

@@ -23,7 +23,10 @@ export async function readDocument(api: {
   return (await (await api.request("/swagger/json")).json()) as OpenApiDocument;
 }
 
-/** Replaces all references, except references to schemas, with their targets. Gives every operation its own `security`. */
+/**
+ * Replaces all references, except references to schemas, with their targets. Gives operations without `security` the
+ * document's.
+ */
 export function withInlineComponents(document: OpenApiDocument): OpenApiDocument {
   const inline = (node: unknown): unknown => {
     if (Array.isArray(node)) return node.map(inline);

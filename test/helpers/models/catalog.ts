@@ -83,7 +83,7 @@ export const SNAPSHOTS = [
   { path: "shared/models/bundled/models.json.gz", at: "2026-07-01T16:40:28.000Z", models: 5276 },
 ] as const;
 
-/** Reads a published document. */
+/** Reads one of SNAPSHOTS. Throws if it is not a valid source document. */
 export async function readSnapshot({ path }: (typeof SNAPSHOTS)[number]) {
   const bytes = await Bun.file(join(import.meta.dir, "../../..", path)).bytes();
   const result = readDocument(JSON.parse(new TextDecoder().decode(Bun.gunzipSync(bytes))));

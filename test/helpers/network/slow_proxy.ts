@@ -66,7 +66,7 @@ export async function openSlowProxy(
       upstream.destroy();
     };
     client.on("close", end).on("error", end);
-    // The client of a lost connection must not notice that the server has closed the connection.
+    // A client that connected before `recover()` must not notice that the server closes the connection.
     const onUpstreamEnd = () => isLost() || end();
     upstream.on("close", onUpstreamEnd).on("error", onUpstreamEnd);
   });

@@ -2,9 +2,9 @@
 import type { Sql } from "../../../sql/connection/pool.ts";
 
 /**
- * Runs a step in a transaction. Returns the step's result and the number of rows that the step read from these tables.
- * PostgreSQL's counters may include reads of the session's earlier transactions, so this function returns the
- * difference.
+ * Runs a step in the caller's transaction. Returns the step's result and the number of rows that the step read from
+ * these tables. PostgreSQL's counters may include reads of the session's earlier transactions, so this function returns
+ * the difference.
  */
 export async function countReads<Result>(
   tx: Sql,

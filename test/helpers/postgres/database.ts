@@ -140,8 +140,8 @@ interface Server {
 const servers = new Map<string, Server>();
 
 /**
- * Returns the server, with one `admin` connection for all tests of this process, because locks belong to a session. The
- * connection is never closed.
+ * Returns the connections to a server. All tests of this process share them, and they are never closed. `admin` is a
+ * single connection, because `ensureRoles` changes a setting of its session.
  */
 function reach(url: string): Server {
   const known = servers.get(url);

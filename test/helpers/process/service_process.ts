@@ -18,7 +18,7 @@ export interface ServiceProcess extends AsyncDisposable {
   output: { stdout: string; stderr: string };
   /** Returns the process's log so far, one parsed record per line. */
   logLines(): LogRecord[];
-  /** Returns the messages on stderr, which say why the process did not start. Stderr is JSON, like the log. */
+  /** Returns the messages of the JSON lines on stderr. They say why the process did not start. */
   problems(): string;
 }
 
