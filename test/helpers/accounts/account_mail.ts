@@ -10,7 +10,7 @@ import {
 import type { TestApp } from "../http/app.ts";
 import { type MailServer, type ParsedMail, parseMail } from "../network/mail_server.ts";
 
-/** Queues a mail as a request does and returns its id. */
+/** Queues a mail as a request does, and returns the mail's id. */
 export async function queueMail({ deps }: Pick<TestApp, "deps">, mail: NewAccountMail): Promise<string> {
   return deps.sql.begin((tx) => queueAccountMail(tx, deps.boss, mail));
 }

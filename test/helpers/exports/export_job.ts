@@ -86,7 +86,7 @@ export function cancelJob(app: Client, key: string, id: string, query = ""): Pro
   return app.request(`${JOBS_PATH}/${id}/cancel${query}`, { method: "POST", key });
 }
 
-/** Downloads a job's file. */
+/** Requests a job's file. */
 export function downloadJob(
   app: Client,
   key: string,

@@ -55,7 +55,7 @@ export interface TestAppOptions {
   database?: TestDatabase;
   /** The test's own servers. The database is created on the primary; the app also reads from the replica. */
   servers?: { primaryUrl: string; replicaUrl: string };
-  /** The clock for rate limits and second-factor codes, in milliseconds since the epoch. */
+  /** The clock for rate limits, authenticator app codes and audited refusals, in milliseconds since the epoch. */
   now?: () => number;
   /** Overrides STREAM_RULES. */
   streamRules?: Partial<StreamRules>;

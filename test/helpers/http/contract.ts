@@ -152,8 +152,8 @@ function createValidate(document: OpenApiDocument): Contract["validate"] {
   addFormats(ajv);
   ajv.addSchema(closed(document) as Json, DOCUMENT_ID);
   /**
-   * Validators by pointer and by schema text. Many operations share error schemas, and compiling takes as long as a
-   * request.
+   * Validators by pointer and by schema text. Many operations have the same error schemas, and compiling a schema takes
+   * as long as a request.
    */
   const compiled = new Map<string, ValidateFunction>();
   const compile = (place: readonly string[], pointer: string): ValidateFunction => {

@@ -47,7 +47,7 @@ function makeStandby(server: OwnServer, primaryUrl: string): void {
   );
 }
 
-/** Creates the replica's files by copying the stopped primary, which is a valid base backup. */
+/** Creates the replica's files. A copy of a stopped primary is a valid base backup. */
 function cloneStandby(primary: OwnServer, replica: OwnServer, primaryUrl: string): void {
   const cluster = join(replica.directory, "postgres");
   cpSync(clusterOf(primary), cluster, { recursive: true, preserveTimestamps: true });
