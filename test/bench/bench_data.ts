@@ -11,7 +11,7 @@ import type { Factory, Person, ProjectRow } from "../helpers/postgres/factory.ts
 /** Rows per issue, over all datasets. */
 export const ROWS_AN_ISSUE = 2.3;
 
-/** Inserts issues with about 1 KB of JSON per row, like real ones. */
+/** Inserts issues that take about 1 KB each in NDJSON, like real ones. */
 async function insertIssues(sql: Sql, projectId: string, count: number): Promise<void> {
   await sql`
     insert into issues (
@@ -84,7 +84,7 @@ export async function makeBenchProject(
   return project;
 }
 
-/** The number of lines per statement. It limits the memory that triggers need. */
+/** The number of definition lines per transaction, small enough to bound the memory that triggers need. */
 const BATCH_LINES = 2500;
 const LINES_PER_ORG = 50;
 /** The most frequent words of the registry. Rarer words consist of syllables. */
@@ -111,7 +111,7 @@ export async function makeBenchRegistry(
   await makeWords(sql);
   const orgs = Math.ceil(lines / LINES_PER_ORG);
   const userId = await makePeople(sql, orgs);
-  // Maintaining the GIN indexes row by row would take as long as all other steps.
+  // Maintaining the GIN indexes row by row would take as long as all other steps, so they are rebuilt at the end.
   const wordIndexes = await sql<{ name: string; statement: string }[]>`
     select indexname as name, replace(indexdef, ' ON ONLY ', ' ON ') as statement
     from pg_indexes
@@ -183,7 +183,7 @@ async function makeLines(sql: Pool, range: { first: number; last: number; orgs: 
         '2023-01-01'::timestamptz + line.number * interval '10 minutes'
       from generate_series(${range.first}::int, ${range.last}::int) as line (number)
       join bench_orgs as o on o.number = line.number % ${range.orgs}::int`;
-    // Of a line's three versions, the first is archived three times in ten. The last is a draft one time in five.
+    // The first of a line's three versions is archived with a probability of 0.3. The last is a draft with a probability of 0.2.
     await tx`
       insert into definitions (
         line_id, org_id, type, name, version, status, visibility, yaml, hash, display_name, description, domain, agent_type,
@@ -222,7 +222,10 @@ async function makeLines(sql: Pool, range: { first: number; last: number; orgs: 
 
 export const STRANGER_DRAFTS = 50;
 
-/** Creates private drafts with descriptions of maximum length, made of words with a common prefix. */
+/**
+ * Creates private drafts in an organization that the user of `BenchRegistry` does not belong to. Their descriptions have the
+ * maximum length and consist of words with a common prefix.
+ */
 export async function makeStrangerDrafts(sql: Sql): Promise<void> {
   await sql`
     with line as (
@@ -275,8 +278,8 @@ function quoteShell(text: string): string {
 }
 
 /**
- * Runs a shell script that reads the database's URL from `$DATABASE_URL`. Throws if the script fails. Returns the CPU
- * seconds of the shell and its children.
+ * Runs a shell script that reads the database's URL from `$DATABASE_URL`. Throws if the script fails or prints an error. Returns
+ * the CPU seconds of the shell and its children.
  */
 export async function runShell(db: TestDatabase, script: string): Promise<{ clientCpu: number }> {
   const child = Bun.spawn(["sh", "-c", script], {

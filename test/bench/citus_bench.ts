@@ -1,6 +1,6 @@
 /**
- * `bun run bench citus`: the cost of exports from distributed tracker tables, by process. Requires Citus
- * (docs/scaling.md).
+ * `bun run bench citus`: the cost of exports from distributed tracker tables and of writes to them, and the time to settle a
+ * watermark. Requires Citus (docs/scaling.md).
  */
 import { createLog } from "../../shared/process/log.ts";
 import { type Node, Nodes } from "../../sql/connection/nodes.ts";
@@ -51,7 +51,7 @@ export async function benchCitus(run: BenchRun): Promise<FigureTable[]> {
 
 type ExportCost = Record<"seconds" | "bytes" | "api" | "coordinator" | "nodes", number>;
 
-/** Measures the CPU seconds of the API, the coordinator and the nodes for one download. */
+/** Measures a download: its duration, its size, and the CPU seconds of the API, the coordinator and the nodes. */
 async function measureExport({ run, cluster, db, person, project }: Bench): Promise<ExportCost> {
   await using ours = await startOurs(db.url);
   const url = `${ours.url}/api/v1/export/projects/${project.id}/issues`;
@@ -136,7 +136,7 @@ function writeTable(plain: WriteCost, distributed: WriteCost): FigureTable {
   };
 }
 
-/** Measures how long it takes to settle a watermark with different numbers of nodes, as for a job. */
+/** Measures how long `settleAsOf` takes with different numbers of nodes. */
 async function benchWatermark({ run, cluster, db }: Bench): Promise<FigureTable> {
   const url = db.url;
   const log = createLog({ level: "silent", process: "bench", destination: { write: () => {} } });

@@ -1,4 +1,6 @@
-/** `bun run bench documents`: the CPU cost of a single document, including hostile ones. */
+/**
+ * `bun run bench documents`: the CPU cost of parsing, rendering, scanning and comparing single documents, including hostile ones.
+ */
 import { expandDependencies } from "../../api/definitions/dependencies/graph.ts";
 import { unifiedDiff } from "../../api/documents/compare_documents.ts";
 import { scanDefinition } from "../../api/documents/safety_scan.ts";

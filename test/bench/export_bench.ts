@@ -24,14 +24,14 @@ import { type BenchServer, startOurs, startPeer } from "./servers.ts";
 const MEBIBYTE = 2 ** 20;
 const MEGABYTE = 1e6;
 
-/** The goal of issue 7 for large tables on several cores, where PostgreSQL builds the lines in parallel. */
+/** The maximum ratio to psql for large tables on several cores, where PostgreSQL builds the lines in parallel. */
 const PARALLEL_GOAL = { atMost: 0.85 };
 const LIMIT_GOAL = { atMost: 1.1 };
 const PARALLEL_ISSUES = 200_000;
-/** Goals of issue 7, relative to Node.js. */
+/** Goals relative to Node.js. */
 const SPEED_GOAL = { atLeast: 2 };
 const CPU_GOAL = { atMost: 0.5 };
-/** Goals of issue 2. */
+/** The maximum growth of the time per row between two sizes, and of memory in MiB. */
 const SLOPE_GOAL = { atMost: 1.1 };
 const MEMORY_GOAL = { atMost: 48 };
 
@@ -107,7 +107,7 @@ interface ExportReading extends Reading {
 interface Ways {
   http: ExportReading;
   psql: ExportReading;
-  /** The figures of the Node.js server; only at the middle size, because it is slow. */
+  /** The measurements of the Node.js server; only at the middle size, because it is slow. */
   node?: ExportReading;
 }
 

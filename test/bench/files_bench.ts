@@ -18,9 +18,9 @@ import { type BenchServer, type ProbedServer, startOurs, startPeer, startProbed 
 
 const MEGABYTE = 1e6;
 
-/** The goal of issue 2. */
+/** The maximum time relative to `psql | zip -6`. */
 const LIMIT_GOAL = { atMost: 0.9 };
-/** The goal of issue 7. */
+/** The minimum speed relative to archiver. */
 const SPEED_GOAL = { atLeast: 2 };
 
 interface BundleBench {
@@ -94,7 +94,7 @@ async function benchFormat(bench: BundleBench, format: TextExportFormat): Promis
   ];
 }
 
-/** Pipes the output of psql into zip as a single entry, with the same bytes in the same order. */
+/** Pipes the output of psql into zip as a single entry, with the bytes of the bundle's datasets in the same order. */
 async function zipByHand(
   db: TestDatabase,
   given: { project: ProjectRow; format: TextExportFormat; directory: string },
@@ -106,7 +106,7 @@ async function zipByHand(
   return { cpu: clientCpu, bytes: Bun.file(path).size };
 }
 
-/** Goals of issue 16. */
+/** Goals for issues per second, memory growth in MiB, and event loop delay in milliseconds. */
 const RATE_GOAL = { atLeast: 100_000 };
 const MEMORY_GOAL = { atMost: 128 };
 const LOOP_GOAL = { atMost: 50 };

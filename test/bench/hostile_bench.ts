@@ -1,6 +1,7 @@
 /**
- * `bun run bench hostile`: how much hostile bodies, large responses and disconnecting readers delay other requests. The
- * event loop is measured in the API process (loop_probe.ts).
+ * `bun run bench hostile`: how long hostile bodies and large responses block the event loop, what a large dependency tree costs,
+ * and how soon an export frees its connection after the reader disconnects. The event loop is measured in the API process
+ * (loop_probe.ts).
  */
 import type { OpenApiDocument } from "../../api/openapi/types.ts";
 import type { JsonSchema } from "../../shared/schemas.ts";
@@ -23,7 +24,7 @@ import { type BenchRun, metered } from "./measure.ts";
 import { type Cell, type FigureTable, figure } from "./results.ts";
 import { startProbed } from "./servers.ts";
 
-/** The goal of issue 12, for any body. */
+/** The maximum delay of the event loop in milliseconds, for any body. */
 const LOOP_GOAL = { atMost: 50 };
 const TREE_GOAL = { atMost: 300 };
 const LEAVER_GOAL = { atMost: 1000 };
@@ -41,7 +42,7 @@ interface HostileBench {
   /** The API's process id. */
   pid: number;
   person: Person;
-  /** Returns the figures of the event loop since the last call. */
+  /** Returns the measurements of the event loop since the last call. */
   readLoop: () => Promise<LoopReading>;
 }
 
@@ -65,7 +66,9 @@ export async function benchHostile(run: BenchRun): Promise<FigureTable[]> {
   return tables;
 }
 
-/** Returns the reading of the round with the shortest delay, because other processes only add to a delay. */
+/**
+ * Runs the work in rounds. Returns the reading of the round with the shortest delay, because other processes only add to a delay.
+ */
 async function watchLoop(
   { run, readLoop }: HostileBench,
   work: () => Promise<unknown>,
@@ -122,7 +125,7 @@ async function sendAll(
   await Promise.all(Array.from({ length: SENT_AT_ONCE }, send));
 }
 
-/** Each request reads a different resource, because the API reuses compressed responses. */
+/** Each request has a different URL, because the API caches compressed responses. */
 const ANSWERS: readonly (readonly [name: string, path: (number: number) => string])[] = [
   ["100 definitions", (number) => `/api/v1/definitions?limit=100&offset=${number}`],
   ["5,000 dependencies", (number) => `${TREE_PATH}?maxDepth=${5 + (number % 46)}`],

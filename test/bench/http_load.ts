@@ -174,8 +174,8 @@ export async function measureLoads<Name extends string>(
 }
 
 /**
- * Applies the loads in turn and returns the readings by name and round. Rounds are short, because the speed of a
- * virtual machine varies. The warm-up is long enough for the compilers of both runtimes.
+ * Applies the loads in turn and returns the readings by name and round. Rounds are short, because the speed of a virtual machine
+ * varies. The warm-up is long enough for the JIT compilers of both runtimes.
  */
 async function compareLoads<Name extends string>(
   run: BenchRun,

@@ -21,18 +21,18 @@ import { type BenchServer, startOurs, startPeer } from "./servers.ts";
 
 const MEBIBYTE = 2 ** 20;
 const MEGABYTE = 1e6;
-/** The shares of the rows with which builds are measured. */
+/** The shares of `orgRows` with which builds are measured. */
 const PARTS = [0.01, 0.1, 1] as const;
-/** The share of the rows with which archiver is compared. */
+/** The share of `orgRows` with which builds are compared with archiver. */
 const PEER_PART = 0.1;
 /** The maximum number of rounds, because builds take long. */
 const MOST_ROUNDS = 3;
 
-/** Goals of issue 3. */
+/** Goals for the time relative to `psql | zip -6`, the growth of the time per row, and the memory growth in MiB. */
 const LIMIT_GOAL = { atMost: 1 };
 const SLOPE_GOAL = { atMost: 1.1 };
 const MEMORY_GOAL = { atMost: 96 };
-/** The goal of issue 7. */
+/** The minimum speed relative to archiver. */
 const SPEED_GOAL = { atLeast: 2 };
 
 interface JobsBench {

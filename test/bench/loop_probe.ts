@@ -1,6 +1,6 @@
 /**
- * Measures how long the event loop of a service process is blocked. The process loads this file with `--preload`. The
- * figures are served on a separate port, and each response starts a new measurement.
+ * Measures how long the event loop of a service process is blocked. The process loads this file with `--preload`. A separate port
+ * serves the measurements. Each response starts a new one.
  */
 import { monitorEventLoopDelay } from "node:perf_hooks";
 
@@ -8,7 +8,7 @@ const TICK_MS = 5;
 const MICROSECONDS = 1000;
 const NANOSECONDS = 1e6;
 
-/** The figures of the event loop, in milliseconds. */
+/** Measurements of the event loop, in milliseconds. */
 export interface LoopReading {
   /** The longest time between two turns of the loop, less the timer's interval. */
   delayMs: number;

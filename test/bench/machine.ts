@@ -27,7 +27,7 @@ export async function busyMs(pid: number): Promise<number> {
   return Number(nanoseconds) / 1e6;
 }
 
-/** Returns the CPU seconds that PostgreSQL has used so far, in its main process and in all child processes. */
+/** Returns the CPU seconds that PostgreSQL has used so far, in the postmaster and all its child processes. */
 export async function serverCpuSeconds(postmaster: number): Promise<number> {
   const pids = (await readdir("/proc")).map(Number).filter(Number.isInteger);
   // Running processes are read before the total of exited ones. A process that exits in between is counted twice rather
@@ -37,7 +37,7 @@ export async function serverCpuSeconds(postmaster: number): Promise<number> {
   return running.reduce((sum, times) => (times?.parent === postmaster ? sum + times.own : sum), own + ended);
 }
 
-/** Returns the process id of the server's main process, which must run on this machine. */
+/** Returns the process id of the postmaster, which must run on this machine. */
 export async function findPostmaster(sql: Sql): Promise<number> {
   const [{ pid }] = await sql<[{ pid: number }]>`select pg_backend_pid() as pid`;
   return (await readTimes(pid)).parent;
@@ -87,7 +87,7 @@ async function readStatus(pid: number, field: string): Promise<number> {
 
 const GIBIBYTE = 2 ** 30;
 
-/** Returns the facts about the machine. Throws if psql is missing, or Node.js, which runs the peers. */
+/** Returns the facts about the machine. Throws if psql or Node.js is missing. Node.js runs the peers. */
 export async function describeMachine({ env }: Command, serverUrl: string): Promise<Facts> {
   const [processor] = cpus();
   return {

@@ -2,7 +2,7 @@
 import type { Command } from "../../deploy/local/bootstrap.ts";
 import type { FigureTable } from "./results.ts";
 
-/** The figures of one execution of a task, by name. */
+/** The measurements of one execution of a task, by name. */
 export type Reading = Readonly<Record<string, number>>;
 
 /** A task that gets the number of the round. Round 0 is a warm-up and does not count. */
@@ -13,7 +13,7 @@ interface Tasks<Name extends string, Read extends Reading> {
   rounds: number;
 }
 
-/** Runs the tasks in turn, as `readInTurn` does, and returns the medians of the figures of each task. */
+/** Runs the tasks in turn, as `readInTurn` does, and returns the medians of each task's measurements. */
 export async function measureInTurn<Name extends string, Read extends Reading>(
   run: BenchRun,
   title: string,
@@ -83,7 +83,7 @@ async function readMeters(meters: Readonly<Record<string, () => Promise<number>>
   return Object.fromEntries(values.map((value, index) => [names[index], value]));
 }
 
-/** Returns the median of each figure. */
+/** Returns the median of each measurement. */
 export function medians<Read extends Reading>(readings: readonly Read[]): Read {
   const names = Object.keys(readings[0] ?? {});
   return Object.fromEntries(
@@ -134,7 +134,7 @@ export interface BenchSizes {
   /** The number of rows in the largest exported organization. */
   orgRows: number;
   orgProjects: number;
-  /** The number of lines in the registry. Growth is measured from a tenth of it. */
+  /** The number of definition lines in the registry. Growth is measured from a tenth of it. */
   definitionLines: number;
   /** The number of projects. Growth is measured from a tenth of it. */
   projects: number;
@@ -162,7 +162,7 @@ export const FULL_SIZES: BenchSizes = {
   projectIssues: 2000,
 };
 
-/** Sizes that test the benchmarks in less than two minutes. The figures are meaningless. */
+/** Sizes that test the benchmarks in less than two minutes. The results are meaningless. */
 export const QUICK_SIZES: BenchSizes = {
   rounds: 1,
   loadRounds: 1,

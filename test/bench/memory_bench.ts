@@ -20,13 +20,13 @@ import { type BenchServer, startOurs } from "./servers.ts";
 const MEBIBYTE = 2 ** 20;
 const DOWNLOADS_AT_ONCE = 8;
 const SYNC_TIMEOUT_MS = 30_000;
-/** The goal of issue 2, above memory at rest. */
+/** The maximum growth of the API above memory at rest during an export in a text format, in MiB. */
 const STREAM_GOAL = { atMost: 48 };
-/** The goal of issue 16, above memory at rest. A Parquet export keeps a row group in memory. */
+/** The maximum growth above memory at rest for Parquet, in MiB. A Parquet export keeps a row group in memory. */
 const PARQUET_GOAL = { atMost: 128 };
-/** The goal of issue 3, above memory at rest. */
+/** The maximum growth of the job runner above memory at rest during a build in a text format, in MiB. */
 const BUILD_GOAL = { atMost: 96 };
-/** The goal of issue 5, including memory at rest. */
+/** The maximum memory of a sync in MiB, including memory at rest. */
 const SYNC_GOAL = { atMost: 200 };
 
 interface MemoryBench {

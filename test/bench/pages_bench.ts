@@ -8,7 +8,7 @@ import type { BenchRun } from "./measure.ts";
 import { type Cell, type FigureTable, figure } from "./results.ts";
 import { type BenchServer, startOurs } from "./servers.ts";
 
-/** Goals of issue 17. */
+/** The maximum time of a page relative to its API calls, and the maximum size of all that it loads. */
 const RATIO = { atMost: 2 };
 const KILOBYTES = { atMost: 200 };
 /** The header that browsers send. Without it, `/` returns JSON. */
@@ -131,7 +131,7 @@ async function recentHistory({ url }: BenchServer): Promise<string> {
 /** Matches the addresses of stylesheets, icons, modules, and the modules' imports. */
 const LOADED = /(?:href|src)="(\/dashboard\/assets\/[^"]+)"|from "(\.\/[^"]+)"/g;
 
-/** Fetches the page and each file that it loads once, and returns the total of bytes. Throws if a file is missing. */
+/** Fetches the page and each file that it loads once, and returns their uncompressed size in bytes. Throws if a file is missing. */
 export async function measurePageBytes(origin: string, path: string): Promise<number> {
   const seen = new Set<string>();
   const queue = [new URL(path, origin).href];

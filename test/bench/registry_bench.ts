@@ -115,10 +115,7 @@ export async function benchRegistry(run: BenchRun): Promise<FigureTable[]> {
   return [pages, await measureStranger(run, small)];
 }
 
-/**
- * Measures a search before a stranger creates private drafts with the same word, while the drafts exist, and after they
- * are deleted.
- */
+/** Measures a search before a stranger creates matching private drafts, while the drafts exist, and after they are deleted. */
 async function measureStranger({ command }: BenchRun, place: Place): Promise<FigureTable> {
   const medianOf = async (): Promise<number> => {
     const [taken] = await askInTurn([place], () => ({ search: "code" }), "anonymous");

@@ -10,7 +10,7 @@ import { formatTable } from "../helpers/format_table.ts";
 export interface MeasuredSection {
   name: string;
   title: string;
-  /** Describes the comparison to readers of the figures. */
+  /** Explains to readers what is compared. */
   about: string;
   measuredAt: Date;
   commit: string;
@@ -137,8 +137,8 @@ export function figure(value: number, digits: number, goal?: Goal): Figure {
 }
 
 /**
- * Returns true if a figure meets its goal, which an unmeasured figure never does. The rounded value is compared, so
- * that a table does not contradict itself.
+ * Returns true if a figure meets its goal. An unmeasured figure never does. The rounded value is compared, so that a table does not
+ * contradict itself.
  */
 function isMet({ value, digits, goal = {} }: Figure): boolean {
   const shown = Number(value.toFixed(digits));

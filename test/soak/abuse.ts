@@ -17,7 +17,7 @@ export type AbuserKind = (assault: Assault) => Step;
 
 /** Statuses with which the service may refuse excessive requests. */
 const REFUSED_FOR_EXCESS = [429, 503];
-/** The number of characters of a response to keep, enough for its head. */
+/** The number of characters of a response to keep, roughly. Only the status line is read. */
 const HEAD_CHARACTERS = 2000;
 const READ_PAUSE_MS = 1000;
 
@@ -26,7 +26,7 @@ export type Abuse = Ask & {
   rawBody?: string;
 };
 
-/** Sends a request to a random API process and records the outcome. Returns the status; null without a response. */
+/** Sends a request to a random API process and records the outcome. Returns the status; null if no response arrives. */
 export async function abuse({ soak, chance }: Assault, request: Abuse): Promise<number | null> {
   const api = chance.pick(soak.apis);
   const { method = "GET", path, expects = [200] } = request;
@@ -58,8 +58,8 @@ function describe(end: End): string {
 }
 
 /**
- * Sends a GET and reads the response as slowly as possible, for `holdMs` or until the service closes the connection.
- * The service may close an abuser's connection, so only the status is checked.
+ * Sends a GET and reads one chunk of the response per second. Disconnects after `holdMs` or when the load ends. The service may
+ * close the connection earlier, so only the status is checked.
  */
 export async function holdOn({ soak, chance }: Assault, request: Ask & { holdMs: number }): Promise<void> {
   const { path, key, expects = [200], holdMs } = request;

@@ -40,12 +40,10 @@ const GANGS: readonly Gang[] = [
   { kind: makeFillerOfQuotas, count: 1, pause: [50, 250] },
 ];
 
-/**
- * The `part` of the first abuser in `Chance`. It is above the parts of all clients, so abusers draw different numbers.
- */
+/** The `part` of the first abuser in `Chance`. It is higher than any client's, so abusers and clients draw different numbers. */
 const FIRST_PART = 100_000;
 
-/** Returns the kinds of abusers in this run. */
+/** Returns the gangs of the kinds in `--abusers`; all gangs if the list is empty. */
 function listGangs({ abusers }: SoakOptions): Gang[] {
   return GANGS.filter(({ kind }) => abusers.length === 0 || abusers.includes(nameOf(kind)));
 }
@@ -54,7 +52,7 @@ export function listAbuserKinds(options: SoakOptions): string[] {
   return listGangs(options).map(({ kind }) => nameOf(kind));
 }
 
-/** Runs all abusers until the load ends. */
+/** Runs the selected abusers until the load ends. */
 export async function runAbusers(soak: Soak): Promise<void> {
   const kinds = listGangs(soak.options).flatMap((gang) => Array.from({ length: gang.count }, () => gang));
   await Promise.all(

@@ -29,7 +29,7 @@ export interface Ask {
   expects?: readonly number[];
   /** True if the response is streamed while it is produced. */
   isExport?: boolean;
-  /** True if the request's concurrency is limited, as for every export. */
+  /** True if the number of concurrent requests of this kind is limited. Defaults to `isExport`. */
   hasSlot?: boolean;
 }
 
@@ -42,8 +42,8 @@ export interface Answer {
 }
 
 /**
- * Sends a request and records a finding if the response is wrong. Returns null if no response reports the outcome. The
- * result of a write is then unknown.
+ * Sends a request and records a finding if the response is wrong. Returns null if no response arrives, the response is a 503, or
+ * the load ends during the retries. Whether a write was applied is then unknown.
  */
 export async function ask(soak: Soak, chance: Chance, request: Ask): Promise<Answer | null> {
   const end = await askUntilServed(soak, chance, request);
@@ -52,7 +52,7 @@ export async function ask(soak: Soak, chance: Chance, request: Ask): Promise<Ans
   return { status, headers, body, json: <Body>() => JSON.parse(body.toString()) as Body };
 }
 
-/** Sends a request, and retries while responses ask for it. Returns null if the load ends first. */
+/** Sends a request, and retries up to `TRIES` times while responses ask the client to wait. Returns null if the load ends first. */
 async function askUntilServed(soak: Soak, chance: Chance, request: Ask): Promise<End | null> {
   for (let tries = 1; !soak.over.aborted || tries === 1; tries += 1) {
     const end = await askAnyApi(soak, chance, request);
@@ -100,7 +100,7 @@ async function attempt(soak: Soak, api: Service, request: Ask): Promise<End> {
   return end;
 }
 
-/** Replaces ids in a path, so that similar paths are counted together. */
+/** Replaces ids and removes the query of a path, so that requests to one route share a counter. */
 function patternOf(path: string): string {
   const [bare = ""] = path.split("?");
   return bare

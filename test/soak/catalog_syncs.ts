@@ -20,7 +20,10 @@ function documentOf(edition: number): unknown {
   return makeDocument(Object.fromEntries(Array.from({ length: LABS }, (_, n) => [`lab-${n}`, rows])));
 }
 
-/** Syncs an edition of the catalog in a separate process. Returns the exit code and the output. */
+/**
+ * Syncs an edition of the catalog in a separate process. Returns the exit code and what the process printed: stderr, or stdout if
+ * stderr is empty.
+ */
 export async function syncOnce(
   place: { databaseUrl: string; dataDir: string },
   edition: number,

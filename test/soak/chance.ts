@@ -12,7 +12,7 @@ export class Chance {
     this.#next = randomNumbers(seed * 1_000_003 + part * STRIDE);
   }
 
-  /** Returns true with this probability. */
+  /** Returns true with the given probability. */
   happens(probability: number): boolean {
     return this.#next() < probability;
   }

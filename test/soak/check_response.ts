@@ -1,7 +1,7 @@
-/** The rules that every response must follow, whatever the request and the outages. */
+/** The rules that responses must follow, given the request and the outages at that time. */
 import type { Outages } from "./outages.ts";
 
-/** Statuses whose responses must say when to retry. */
+/** Statuses whose responses must have a `Retry-After` header. */
 const LATER = [429, 503];
 
 /** The properties of a request that the rules depend on. */
@@ -35,7 +35,7 @@ interface Envelope {
   error?: { code?: string; message?: string; requestId?: string };
 }
 
-/** Returns the error in an outcome; null if the outcome follows the rules. */
+/** Describes how an outcome breaks the rules; null if it follows them. */
 export function checkOutcome(attempt: Attempt, end: End, outages: Outages): string | null {
   const isAway = (what: string) => outages.cover(what, attempt.from, attempt.to);
   if (end.type === "silent") return `no answer in ${Math.round((attempt.to - attempt.from) / 1000)} s`;
@@ -66,7 +66,7 @@ function checkAnswer(
   return isAway("database") ? null : `${said}, although the database was there`;
 }
 
-/** Returns true if all slots of the caller or process are in use, so the same request can succeed later. */
+/** Returns true if the response says that all slots of the caller or process are in use. The request can then succeed later. */
 export function isToldToWait({ hasSlot }: Pick<Attempt, "hasSlot">, end: End): boolean {
   if (!hasSlot || end.type !== "answer" || !LATER.includes(end.status)) return false;
   if (end.status === 429) return true;

@@ -17,7 +17,7 @@ function failure(status: number, headers: Record<string, string> = {}, message =
   return { type: "answer", status, headers: new Headers({ "x-request-id": "r-1", ...headers }), body };
 }
 
-/** Returns one outage of `what` between two times. */
+/** Returns outages with one outage of `what`, which is ongoing if `to` is null. */
 function away(what: string, from: number, to: number | null): Outages {
   const outages = new Outages();
   outages.list.push({ what, fault: "killed", from, to });

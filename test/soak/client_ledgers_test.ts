@@ -100,7 +100,7 @@ test("the export ledger finds row counts that differ at one cutoff or from the t
   expect(await book.listTroubles(db.sql)).toHaveLength(1);
 });
 
-test("the job ledger finds lost and surplus jobs, backward moves and unexplained final states", async () => {
+test("the job ledger finds lost and surplus jobs, backward status changes and unexplained final states", async () => {
   await using db = await openTestDatabase();
   const { user, org } = await createFactory(db.sql).person();
   const insert = async (status: string, errorCode: string | null) => {

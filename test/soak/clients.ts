@@ -78,7 +78,7 @@ function enter(soak: Soak, { number, name }: { number: number; name: string }): 
   return { ...soak, world: { ...soak.world, member }, sender: { kind: name, nextAddress } };
 }
 
-/** Repeats a client's step until the load ends, with `pause` in between. */
+/** Repeats a client's step until the load ends, with random pauses. An error of a step becomes a finding. */
 export async function live(
   soak: Soak,
   { step, pause, chance }: { step: Step; pause: Pause; chance: Chance },

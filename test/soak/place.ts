@@ -111,8 +111,8 @@ async function hasModels(url: string): Promise<boolean> {
 }
 
 /**
- * Throws if fsync is off. A killed process does not lose the operating system's cache, but recovery can be trusted only
- * with fsync.
+ * Throws if fsync is off. Killing a process leaves the operating system's cache intact, but PostgreSQL guarantees crash recovery
+ * only with fsync.
  */
 async function requireFsync({ sql }: TestDatabase): Promise<void> {
   const [row] = await sql<[{ fsync: string }]>`show fsync`;

@@ -106,7 +106,7 @@ export interface PeerExport {
   format: "ndjson" | "csv";
 }
 
-/** Opens a pool that parses numbers, like the service's. */
+/** Opens a pool that returns `bigint` and `numeric` values as numbers, like the service's pool. */
 export function openPeerPool(): pg.Pool {
   pg.types.setTypeParser(pg.types.builtins.INT8, Number);
   pg.types.setTypeParser(pg.types.builtins.NUMERIC, Number);

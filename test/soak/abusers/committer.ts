@@ -1,4 +1,4 @@
-/** Abusers who write without pause. Several connections of one user create and delete small drafts. */
+/** Abusers who write almost without pause: several connections of one user create and delete small drafts. */
 import { agentYaml } from "../../helpers/definitions/definitions.ts";
 import { type AbuserKind, abuse } from "../abuse.ts";
 

@@ -1,4 +1,4 @@
-/** Abusers who request several diffs at once, between two large documents without common lines. */
+/** Abusers who request several diffs at once, between two large documents that have almost no lines in common. */
 import { agentYaml } from "../../helpers/definitions/definitions.ts";
 import { type AbuserKind, abuse } from "../abuse.ts";
 import { makeWords } from "./words.ts";

@@ -1,4 +1,4 @@
-/** Abusers who send deeply nested JSON to routes that take a body, with and without a credential. */
+/** Abusers who send deeply nested JSON, some of it incomplete, to routes that take a body, with and without a credential. */
 import { type AbuserKind, abuse } from "../abuse.ts";
 
 const DEPTHS = [100, 5_000, 20_000, 60_000];

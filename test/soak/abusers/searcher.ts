@@ -1,4 +1,4 @@
-/** Abusers who send the most expensive searches: short prefixes, many words, typos, distant pages. */
+/** Abusers who send the most expensive searches: short prefixes, many words, typos, high offsets. */
 import { type AbuserKind, abuse } from "../abuse.ts";
 import { makeWords } from "./words.ts";
 

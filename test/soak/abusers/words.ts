@@ -1,4 +1,4 @@
-/** Makes unique words with prefixes that other clients search for. */
+/** Makes random words with prefixes that clients search for. */
 import type { Chance } from "../chance.ts";
 
 const BEGINNINGS = ["code", "review", "steady", "agent", "pipe", "test", "secur", "a", "re"];

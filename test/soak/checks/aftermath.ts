@@ -17,7 +17,7 @@ const JOBS_TIMEOUT_MS = 600_000;
 /** The number of revoked credentials to try at the end. */
 const TRIED = 500;
 
-/** Waits until no job is active, then compares the responses to clients with the database. */
+/** Waits until no job is active, then compares the database, the files and the mails with the responses that clients received. */
 export async function checkAftermath(soak: Soak, mailServer: MailServer): Promise<void> {
   const { db, dataDir, ledgers, world } = soak;
   const accounts = world.accounts.map(({ id }) => id);
@@ -61,7 +61,7 @@ async function tryDeadCredentials(soak: Soak): Promise<void> {
     await ask(soak, chance, deadRead(key));
 }
 
-/** Checks that all API processes return the same data, and that it matches the database. */
+/** Checks that all API processes serve the same catalog, and that their execution counts match the database. */
 async function compareAnswers({ apis, db, world }: Soak): Promise<string[]> {
   const troubles: string[] = [];
   const etags = new Set<string>();

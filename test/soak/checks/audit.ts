@@ -12,7 +12,10 @@ interface Verdict {
   unsealed: number;
 }
 
-/** Waits until all entries are sealed, then verifies the chain. Returns the problems; empty if there are none. */
+/**
+ * Verifies the audit log until all entries are sealed. Returns a problem if it is empty. Throws if an entry stays unsealed or the
+ * chain is broken.
+ */
 export async function listAuditTroubles({ url }: Pick<TestDatabase, "url">): Promise<string[]> {
   const verdict = await waitFor(async () => {
     const found = await verify(url);

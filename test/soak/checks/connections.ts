@@ -9,7 +9,7 @@ import type { Soak } from "../soak.ts";
 
 /** The time limit for closing connections. The API closes idle client connections after 60 s (api/listen.ts). */
 const CALM_TIMEOUT_MS = 90_000;
-/** Open files other than database connections, such as timers, logs and closing sockets. */
+/** The allowance for open files other than database connections, such as timers, logs and closing sockets. */
 const SPARE_FILES = 10;
 /**
  * `EXPORT_STREAMS_MAX` in a soak. The clients' organization may use half of the streams, and sometimes requests more.
@@ -55,7 +55,7 @@ export async function listLeaks(soak: Soak, idleFiles: ReadonlyMap<Service, numb
   return leaks;
 }
 
-/** Returns the service's sessions that exceed the limit or are not idle. */
+/** Describes the applications that have more sessions than their pools allow, or sessions that are not idle. */
 async function listSessions({ db, apis, runners }: Soak): Promise<string[]> {
   const rows = await db.sql<SessionRow[]>`
     select application_name as name, count(*)::int as count,
@@ -74,7 +74,7 @@ async function listSessions({ db, apis, runners }: Soak): Promise<string[]> {
   ]);
 }
 
-/** Returns prepared transactions, replication slots, advisory locks and open transactions. */
+/** Returns prepared transactions, replication slots, advisory locks and sessions that are idle in a transaction. */
 async function listLeftovers(sql: Pool): Promise<string[]> {
   const rows = await sql<{ what: string }[]>`
     select 'the prepared transaction ' || gid as what from pg_prepared_xacts

@@ -10,7 +10,7 @@ const SHOWN = 300;
 /** Matches log messages that no crash may cause. */
 const DAMAGE = /PANIC|deadlock detected|invalid page|could not read block|corrupt|checksum/;
 
-/** Returns error lines that no outage explains. Lines of all levels are counted. */
+/** Returns error lines that no database outage explains. Tallies the lines of all levels. */
 export function listUnexcused(services: readonly Service[], outages: Outages, tally: Tally): string[] {
   const lines = services.flatMap((service) => service.lines);
   for (const { level, message } of lines) tally.add(`log/${level}: ${message.slice(0, 80)}`);

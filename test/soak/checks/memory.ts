@@ -11,7 +11,7 @@ const JUDGED_MINUTES = 4;
 /** The maximum growth in the second half of a life that still counts as noise, as a share of the mean. */
 const MOST_GROWTH = 0.25;
 
-/** Records each process's current memory. */
+/** Records the resident memory of each running process. */
 export async function sampleMemory(services: readonly Service[]): Promise<void> {
   for (const { life } of services) {
     if (life.to !== null) continue;

@@ -49,7 +49,7 @@ async function move(draft: Draft, verb: string, status: DefinitionStatus): Promi
   return become(draft, status, { method: "POST", path: `${addressOf(draft)}/${verb}`, body });
 }
 
-/** Edits the document. If no response arrives, the next read shows which document is stored. */
+/** Edits the document. If no response arrives, the hash stays unknown until the next response that contains it. */
 async function edit(draft: Draft): Promise<void> {
   const { soak, chance, name, version } = draft;
   soak.ledgers.definitions.beginEdit(`${name}@${version}`);

@@ -62,7 +62,7 @@ async function queue(owner: Owner): Promise<string | null> {
 
 async function cancel(owner: Owner, id: string): Promise<void> {
   owner.soak.ledgers.jobs.beginCancel(id);
-  // The job may be running or finished by now.
+  // A job that has finished by now cannot be canceled, so 409 is allowed.
   await askJob(owner, { method: "POST", path: `${JOBS_PATH}/${id}/cancel`, expects: [200, 409] });
 }
 

@@ -40,7 +40,7 @@ async function leave(
       if (bytes > READ_BYTES) break;
     }
   } catch {
-    // The client disconnected before the response was complete.
+    // The client disconnected before the response was complete, or the process was down. Neither is a finding.
   }
 }
 

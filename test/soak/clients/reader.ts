@@ -8,7 +8,7 @@ import type { ClientKind } from "../soak.ts";
 import type { World } from "../world.ts";
 
 const API = "/api/v1";
-/** The share of requests with `If-None-Match`. */
+/** The share of responses with an ETag after which the client repeats the request with `If-None-Match`. */
 const CONDITIONAL = 0.2;
 const NOBODY = "00000000-0000-4000-8000-000000000000";
 

@@ -1,4 +1,4 @@
-/** Clients that read a large export slowly, so that the service must wait. */
+/** Clients that read a large export slowly, which puts backpressure on the service. */
 import { setTimeout as delay } from "node:timers/promises";
 import { beginDownload, type DownloadResult } from "../../helpers/exports/slow_download.ts";
 import { note } from "../ask.ts";
@@ -42,7 +42,7 @@ async function readSlowly(url: string, key: string, pauseMs: number): Promise<Do
   return { ...result, body: result.isWhole ? joinChunks(result.body) : result.body };
 }
 
-/** Removes the chunk headers from a body (RFC 9112, section 7.1). */
+/** Decodes a body in chunked transfer coding (RFC 9112, section 7.1). */
 function joinChunks(body: Buffer): Buffer {
   const chunks: Buffer[] = [];
   let at = 0;

@@ -1,6 +1,5 @@
 /**
- * Records the executions that clients sent. The database must count an acknowledged execution once, and any other at
- * most once.
+ * Records the executions that clients sent. The database must contain an acknowledged execution once, and any other at most once.
  */
 import type { Pool } from "../../../sql/connection/pool.ts";
 

@@ -5,7 +5,7 @@ import { formatTable } from "../../helpers/format_table.ts";
 export type Phase = "warm-up" | "calm" | "hostile" | "over";
 type Compared = "calm" | "hostile";
 
-/** The maximum growth of the 99th percentile while abusers run. */
+/** The maximum ratio of the 99th percentile with abusers to the one without. */
 const MAX_RATIO = 3;
 /** The minimum number of responses for a meaningful 99th percentile. */
 const MIN_JUDGED = 300;
