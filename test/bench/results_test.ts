@@ -43,7 +43,7 @@ test("a section shows its time, its commit and the number of goals it meets", ()
   );
 });
 
-test("reads a document back as it was composed", () => {
+test("reading a composed document returns its facts and sections", () => {
   const document = composeDocument({ facts: FACTS, sections: SECTIONS }, {});
   expect(readDocument(document)).toEqual({ facts: FACTS, sections: SECTIONS });
 });
@@ -68,7 +68,7 @@ test("notes follow their section and replace earlier notes", () => {
   );
 });
 
-test("finds the fact that differs from old results, and none in an empty document", () => {
+test("findOtherFact() finds a fact that differs from old results, and none in an empty document", () => {
   const old = readDocument(composeDocument({ facts: FACTS, sections: SECTIONS }, {}));
   expect(findOtherFact(old, FACTS)).toBeNull();
   expect(findOtherFact(old, { ...FACTS, PostgreSQL: "15.9" })).toBe("PostgreSQL");
@@ -112,7 +112,7 @@ test("a row shows the goals of its figures and whether all are met", () => {
   expect(scoreOf([table])).toEqual({ met: 3, goals: 4 });
 });
 
-test("lists exactly the missed goals below the table", () => {
+test("a list below the table names exactly the missed goals", () => {
   const table = tableOf([
     ["slow", figure(3.04, 1, { atMost: 2 }), figure(1.5, 2, { atLeast: 2, atMost: 4 })],
     ["fast", figure(1, 1, { atMost: 2 }), figure(3, 2, { atLeast: 2 })],
@@ -159,6 +159,6 @@ test.each<[args: string[], problem: string | null]>([
   expect(readChoice(args, KNOWN)).toEqual({ ok: false, problem });
 });
 
-test("rejects an unknown option", () => {
+test("readChoice() rejects an unknown option", () => {
   expect(readChoice(["--rows", "5"], KNOWN)).toMatchObject({ ok: false });
 });

@@ -48,7 +48,7 @@ async function measure(command: Command, { names, isQuick, isWritten }: Choice):
   const { describeCommit } = await import("./machine.ts");
   const commit = await describeCommit(command);
   const facts = isWritten ? await readFacts(command, signal) : {};
-  // Throws now rather than after minutes of measuring.
+  // Fails now rather than after minutes of measuring.
   if (isWritten && names !== null) await requireSameMachine(command.root, facts);
   const order = Object.keys(SECTIONS);
   const measured = new Map<string, string>();
@@ -117,7 +117,7 @@ async function runSection(
 
 export interface Section {
   title: string;
-  /** Describes the comparison to readers of the figures. */
+  /** Explains to readers what is compared. */
   about: string;
   load: () => Promise<Bench>;
   /** True if the benchmark runs only by name, because not every machine meets its requirements. */

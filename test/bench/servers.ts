@@ -25,7 +25,10 @@ export interface BenchServer extends AsyncDisposable {
 /** The Node.js scripts in `peers/`. */
 export type PeerScript = "fastify_exports" | "fastify_reads";
 
-/** Starts the API with `env` and without rate or size limits. It does not log requests, because its peers do not. */
+/**
+ * Starts the API with `env`, and with rate and size limits that no benchmark reaches. It does not log requests, because its peers
+ * do not.
+ */
 export async function startOurs(
   databaseUrl: string,
   { dataDirectory, env = {} }: { dataDirectory?: string; env?: Readonly<Record<string, string>> } = {},
@@ -77,10 +80,7 @@ export async function startPeer(
   });
 }
 
-/**
- * Builds a script for Node.js, which does not run TypeScript. The output is in a folder from which Node.js finds the
- * packages.
- */
+/** Bundles a TypeScript script for Node.js. The output is in a folder from which Node.js finds the packages. */
 async function buildForNode(root: string, path: string): Promise<string> {
   const built = await Bun.build({
     entrypoints: [path],
@@ -108,7 +108,7 @@ async function untilReady({ url, pid, [Symbol.asyncDispose]: dispose }: BenchSer
 const PROBE = fileURLToPath(new URL("loop_probe.ts", import.meta.url));
 
 export interface ProbedServer extends BenchServer {
-  /** Returns the figures of the event loop since the last call. */
+  /** Returns the measurements of the event loop since the last call. */
   readLoop: () => Promise<LoopReading>;
 }
 
@@ -123,7 +123,7 @@ export async function startProbed(databaseUrl: string): Promise<ProbedServer> {
 export interface ComparedServers {
   ours: BenchServer;
   fastify: BenchServer;
-  /** The process id of the database's main process. */
+  /** The process id of the postmaster. */
   postmaster: number;
 }
 
@@ -132,8 +132,8 @@ const COMMITS_PER_SECOND = 200;
 const COMMIT_TICK_MS = 5;
 
 /**
- * Starts the API and the peer of reads on one database, to which another client commits continuously. The peer runs the
- * API's statements for `sameSql`.
+ * Starts the API and the peer of reads on one database, to which another client commits continuously. The peer replays the API's
+ * statements for the reads in `sameSql`.
  */
 export async function startComparedServers(
   { command: { root } }: BenchRun,
@@ -159,7 +159,10 @@ export interface RecordedRead {
   headers?: Readonly<Record<string, string>>;
 }
 
-/** Records the statements of each read with the driver's debug hook. No credential is cached. */
+/**
+ * Records the statements of each read with the driver's debug hook. The credential cache is bypassed, so the statements include the
+ * lookup of the key.
+ */
 async function recordStatements(
   db: TestDatabase,
   reads: readonly RecordedRead[],

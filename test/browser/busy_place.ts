@@ -1,4 +1,4 @@
-/** Fills the exports page: a job in every state, long names, and enough projects for the filter. */
+/** Fills the exports page: a job in every state except queued, long names, and enough projects for the filter. */
 import type { Dashboard, Member } from "./dashboard.ts";
 
 /** Creates an organization that fills the exports page, and returns a member of it. */
@@ -13,7 +13,7 @@ export async function makeBusyPlace(dashboard: Dashboard): Promise<Member> {
   return member;
 }
 
-/** Adds a job in every state to the member's organization. */
+/** Adds a job in every state except queued to the member's organization. */
 export async function makeJobs(dashboard: Dashboard, member: Member): Promise<void> {
   const at = "2026-02-01T10:00:00.000Z";
   const built = {

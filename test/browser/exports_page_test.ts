@@ -84,7 +84,7 @@ test("an export is started by keyboard, followed until it is ready, and download
   });
 });
 
-test("a queued export is canceled, and the focus is not lost", async () => {
+test("canceling a queued export by keyboard moves the focus to its job", async () => {
   const member = await dashboard.member();
   await dashboard.visit({ path: exportsOf(member), as: member }, async (page) => {
     await page.getByRole("button", { name: "Start export" }).click();
@@ -137,7 +137,7 @@ test("the page explains API errors: a cutoff in the future, an active job, the h
     await page.locator(".job.highlighted", { hasText: "already running" }).waitFor();
     expect(await page.locator(".job").count()).toBe(1);
     for (const state of ["first", "second"]) {
-      // Only started builds count towards the hourly limit.
+      // Only started builds count toward the hourly limit.
       await waitFor(async () => {
         const { count } = await dashboard.db.sql`
           update export_jobs set started_at = now() where org_id = ${member.org.id} and status = 'queued'`;
@@ -328,7 +328,7 @@ test("every page's header switches the organization, by mouse and by keyboard", 
   await dashboard.visit(options, (page) => button(page).waitFor());
 });
 
-test("the requester of an export is shown by username", async () => {
+test("an export names its requester: you, a username, or the id of a former member", async () => {
   const member = await dashboard.member();
   const colleague = await dashboard.member({ org: member.org });
   const former = await dashboard.member({ org: member.org });
@@ -344,7 +344,7 @@ test("the requester of an export is shown by username", async () => {
   });
 });
 
-test("a viewer sees what the role allows, and downloads datasets", async () => {
+test("a viewer cannot start exports, request bundles or estimate sizes, but can download datasets", async () => {
   const owner = await dashboard.member({ role: "owner" });
   const viewer = await dashboard.member({ role: "viewer", org: owner.org });
   await makeProject(owner, "Search");
@@ -365,7 +365,7 @@ test("a viewer sees what the role allows, and downloads datasets", async () => {
   });
 });
 
-test("the page of a free organization says that exports need a subscription", async () => {
+test("the page of a free organization says that exports require a paid subscription", async () => {
   const member = await dashboard.member({ tier: "free" });
   await dashboard.visit({ path: exportsOf(member), as: member }, async (page) => {
     await page.getByText("Exports require a paid subscription").waitFor();

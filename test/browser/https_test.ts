@@ -1,4 +1,4 @@
-/** The dashboard behind a TLS proxy, where the session cookie is bound to its host. */
+/** The dashboard behind a TLS proxy, where the session cookie has the `__Host-` prefix. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { chooseFreePort } from "../../deploy/local/machine.ts";
 import { makeAccount } from "../helpers/accounts/accounts.ts";
@@ -20,7 +20,7 @@ afterAll(async () => {
   await dashboard?.[Symbol.asyncDispose]();
 });
 
-test("users sign in, work and sign out over HTTPS", async () => {
+test("over HTTPS, a user signs in with a __Host- cookie, and signing out clears all cookies", async () => {
   const account = await makeAccount(dashboard);
   const org = await dashboard.make.org();
   await dashboard.make.member({ orgId: org.id, userId: account.id, role: "publisher" });

@@ -50,7 +50,7 @@ async function invite(owner: Member, email: string, javaScriptEnabled: boolean):
 }
 
 for (const javaScriptEnabled of [true, false]) {
-  test(`an invited user joins, works, and is removed, ${javaScriptEnabled ? "with" : "without"} JavaScript`, async () => {
+  test(`an invited user joins, opens the list of projects, and is removed, ${javaScriptEnabled ? "with" : "without"} JavaScript`, async () => {
     const owner = await dashboard.member({ role: "owner" });
     const ann = await makeAccount(dashboard);
     const link = await invite(owner, ann.email, javaScriptEnabled);

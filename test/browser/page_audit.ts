@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import type { Page } from "playwright-core";
 
-/** Accessibility roles of controls. Every control needs a name. */
+/** Accessibility roles of elements that need a name: controls and images. */
 const CONTROLS = new Set([
   ...["button", "link", "textbox", "searchbox", "combobox", "checkbox", "radio", "DisclosureTriangle"],
   ...["progressbar", "DateTime", "InputTime", "img"],
@@ -32,7 +32,7 @@ const AXE = readFileSync(fileURLToPath(import.meta.resolve("axe-core/axe.min.js"
  * include targets below 24 px (WCAG 2.2, 2.5.8) and text of any size with a contrast below 4.5 : 1 (1.4.3).
  */
 export async function listBarriers(page: Page): Promise<string[]> {
-  // A script can run before the stylesheet has loaded. People never see that state.
+  // Waits for the stylesheet, because users never see the page without it.
   await page.waitForLoadState("load");
   if (!(await page.evaluate("'axe' in window"))) await page.evaluate(AXE);
   return page.evaluate(`axe.run(document, { resultTypes: ["violations"], rules: { "target-size": { enabled: true } },

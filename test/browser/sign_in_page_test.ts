@@ -125,7 +125,7 @@ test("the link in an export mail opens the export in its organization after sign
   });
 });
 
-test("a session that ends during use leads to the sign-in page and back", async () => {
+test("a session that ends during use leads to the sign-in page and back, and the form keeps its values", async () => {
   const { account } = await makeSignee();
   const { id, token } = await dashboard.make.session({ userId: account.id });
   const path = "/dashboard/exports";

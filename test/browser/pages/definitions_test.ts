@@ -57,7 +57,10 @@ function pathOf(tab: string): string {
   return `/definitions/agent/@${publisher.org.slug}/hostile${tab}`;
 }
 
-/** Dismisses dialogs and returns their messages. `visit` reports errors, policy violations and requests to other hosts. */
+/**
+ * Dismisses dialogs. Returns a list that collects their messages. `visit` reports errors, policy violations and requests to other
+ * hosts.
+ */
 function rejectDialogs(page: Page): string[] {
   const dialogs: string[] = [];
   page.on("dialog", (dialog) => {
@@ -67,7 +70,7 @@ function rejectDialogs(page: Page): string[] {
   return dialogs;
 }
 
-test("hostile text runs nothing and loads nothing, and fits every page on a phone", async () => {
+test("hostile text runs no script, loads no file, and fits every page on a phone", async () => {
   for (const path of ["/definitions", ...TABS.map(pathOf)]) {
     await dashboard.visit({ path, as: publisher, viewport: { width: 320, height: 640 } }, async (page) => {
       const dialogs = rejectDialogs(page);

@@ -58,7 +58,7 @@ async function listProblems({ page }: Visit): Promise<string[]> {
 }
 
 for (const { name, route, path, isAnonymous, act } of TESTED_PAGES) {
-  test(`everyone can read and use the page "${name}"`, async () => {
+  test(`the page "${name}" has a unique title and no accessibility or layout problems`, async () => {
     const visit = isAnonymous ? visitor : member;
     const { page, faults } = visit;
     const response = await page.goto(path(scene));

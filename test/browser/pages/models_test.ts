@@ -115,7 +115,7 @@ test("a page restored from the back/forward cache shows models ticked and cleare
     const status = page.locator(".bottom-bar [role=status]");
     await page.getByText("0 of 4 selected").waitFor();
     await page.getByLabel("Compare One, acme/one").check();
-    // Playwright disables the back/forward cache. This simulates a change on another page and the return to this one.
+    // Playwright disables the back/forward cache. `change` simulates a change on another page and the return to this one.
     const change = (models: readonly string[]) =>
       page.evaluate(`sessionStorage.setItem("compared-models", '${JSON.stringify(models)}');
         dispatchEvent(new PageTransitionEvent("pageshow", { persisted: true }));

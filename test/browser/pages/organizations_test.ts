@@ -20,7 +20,7 @@ async function expectReadable(page: Page, hasScripts: boolean): Promise<void> {
   if (hasScripts) expect(await listBarriers(page)).toEqual([]);
 }
 
-/** Corrects and saves the profile. The browser accepts URL schemes other than http and https, and the API rejects them. */
+/** Corrects and saves the profile. The browser accepts URL schemes other than http and https, but the API rejects them. */
 async function editProfile(page: Page, slug: string, hasScripts: boolean): Promise<void> {
   page.setDefaultTimeout(TIMEOUT_MS);
   await page.getByRole("link", { name: "Edit profile" }).click();

@@ -39,7 +39,10 @@ export interface TestedPage {
   act?: (page: Page, scene: Scene) => Promise<void>;
 }
 
-/** Fills a database with the demo, models, jobs in every state, an API key and a webhook. */
+/**
+ * Fills a database with the demo, models, jobs in every state except queued, an API key, a webhook, an invitation and second
+ * factors.
+ */
 export async function makeScene(dashboard: Dashboard): Promise<Scene> {
   const { db, make, api } = dashboard;
   await loadBundledCatalog(db.sql);

@@ -102,7 +102,7 @@ async function expectReadable({ page }: Visit): Promise<void> {
   expect([await overflowsSideways(page), await listBarriers(page)]).toEqual([false, []]);
 }
 
-test("a passkey is added, signs in, and is removed", async () => {
+test("a user adds a passkey, signs in with it, and removes it", async () => {
   const account = await makeAccount(dashboard);
   await using laptop = await openLaptop();
   const { page } = laptop;

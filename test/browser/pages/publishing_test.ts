@@ -33,7 +33,7 @@ async function publishTwice(page: Page, slug: string, hasScripts: boolean): Prom
   await yaml.fill(agentYaml("reviewer"));
   await press(page, "Save draft");
   await page.getByText("The draft is saved.").waitFor();
-  // Publishing takes the text in the form, which was never saved.
+  // Publishes the text in the form, which has not been saved.
   await yaml.fill(agentYaml("reviewer", "1.0.0", { domain: "general" }));
   await press(page, "Save and publish…");
   await press(page, "Publish 1.0.0");

@@ -179,7 +179,7 @@ test("the text is offered to its author, but not to another user of the browser"
   });
 });
 
-test("signing out forgets the texts, even if its response is lost", async () => {
+test("signing out deletes the stored texts, even if its response is lost", async () => {
   await visitAsAnn(async (page) => {
     await sendWithoutSession(page);
     await signIn(page, ann);
@@ -191,7 +191,7 @@ test("signing out forgets the texts, even if its response is lost", async () => 
   });
 });
 
-test("signing out on the page of an invitation for another account forgets the texts", async () => {
+test("signing out on the page of an invitation for another account deletes the stored texts", async () => {
   const { id: orgId } = await dashboard.make.org();
   await dashboard.make.member({ orgId, userId: bob.id, role: "owner" });
   const invitation = { orgId, email: "invited@example.com", invitedBy: bob.id };
