@@ -75,8 +75,8 @@ test("families that the source names are aliases, and a model id takes precedenc
 });
 
 /**
- * The model that each family's name resolves to in both snapshots. A person checked each row once (2026-11-25): is this
- * the model that an author would have meant on that day?
+ * The model that each family's name resolves to in both snapshots. A person checked each row once (2026-11-25): is this the model
+ * that an author would have meant on the day of the snapshot?
  */
 const FAMILIES: Readonly<Record<string, readonly [april: string | null, july: string | null]>> = {
   "claude-fable": [null, "anthropic/claude-fable-5"],

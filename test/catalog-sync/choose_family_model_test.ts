@@ -19,7 +19,7 @@ function choose(name: string, rows: Readonly<Record<string, string | DocumentRow
 
 for (const [what, name, rows, expected] of [
   [
-    "the provider's own word for the newest comes first",
+    "an id that ends with latest takes precedence",
     "mistral-large",
     {
       "mistral-large-2411": "2024-11-18",
@@ -29,13 +29,13 @@ for (const [what, name, rows, expected] of [
     "mistral-large-latest",
   ],
   [
-    "a date in the id counts as well as the release date",
+    "the later of the release date and the date in the id counts",
     "mistral-large",
     { "mistral-large-2411": "2024-11-18", "mistral-large-2512": "2024-11-01" },
     "mistral-large-2512",
   ],
   [
-    "a variant that is a day newer does not take the name",
+    "a newer variant does not replace the plain model",
     "claude-opus",
     {
       "claude-opus-4-8": "2026-05-28",
@@ -45,19 +45,19 @@ for (const [what, name, rows, expected] of [
     "claude-opus-4-8",
   ],
   [
-    "nor does a mini, unless the family is one",
+    "a newer mini does not replace the plain model",
     "gpt",
     { "gpt-5": "2025-08-07", "gpt-5-mini": "2025-08-08" },
     "gpt-5",
   ],
   [
-    "a family of minis has plain ones",
+    "in a family of minis, a mini is a plain model",
     "gpt-mini",
     { "gpt-5-mini": "2025-08-07", "gpt-5-mini-audio": "2026-01-01" },
     "gpt-5-mini",
   ],
   [
-    "a language, a size and vision are variants",
+    "a model for a language, of a size, or with vision is a variant",
     "command-r",
     {
       "command-r-08-2024": "2024-08-30",
@@ -68,7 +68,7 @@ for (const [what, name, rows, expected] of [
     "command-r-08-2024",
   ],
   [
-    "so is a model with another output",
+    "a model with output other than text is a variant",
     "grok",
     {
       "grok-4.3": "2026-04-17",
@@ -77,37 +77,37 @@ for (const [what, name, rows, expected] of [
     "grok-4.3",
   ],
   [
-    "a model of the future is not there yet",
+    "a model with a future release date is excluded",
     "gpt",
     { "gpt-5": "2025-08-07", "gpt-6": "2026-07-02" },
     "gpt-5",
   ],
   [
-    "a date of the future in an id is none",
+    "a future date in an id is ignored",
     "glm",
     { "glm-5-2612": "2026-01-01", "glm-5": "2026-02-01" },
     "glm-5",
   ],
   [
-    "a generation comes before a date",
+    "a newer generation takes precedence over a later date",
     "nova",
     { "amazon.nova-v1:0": "2024-12-03", "amazon.nova-2-v1:0": "2024-12-01" },
     "amazon.nova-2-v1:0",
   ],
   [
-    "4.20 is older than 4.3, as its date says",
+    "4.20 is older than 4.3, because it was released earlier",
     "grok",
     { "grok-4.20": "2026-03-09", "grok-4.3": "2026-04-17" },
     "grok-4.3",
   ],
   [
-    "of one date the higher version counts",
+    "if the dates are equal, the higher version is chosen",
     "glm",
     { "glm-4.10": "2026-01-01", "glm-4.9": "2026-01-01" },
     "glm-4.10",
   ],
   [
-    "of variants only, the largest of the newest generation counts",
+    "if all models are variants, the largest of the newest generation is chosen",
     "gemma",
     {
       "gemma-3-27b-it": "2025-03-12",
@@ -118,25 +118,25 @@ for (const [what, name, rows, expected] of [
     "gemma-3-27b-it",
   ],
   [
-    "parameters in use are no size",
+    "the number of active parameters is not a size",
     "gemma",
     { "gemma-4-26b-a40b": "2026-01-01", "gemma-4-31b": "2026-01-01" },
     "gemma-4-31b",
   ],
   [
-    "experts multiply",
+    "the number of experts multiplies the size",
     "mixtral",
     { "open-mixtral-8x22b": "2024-01-01", "open-mixtral-100b": "2024-01-01" },
     "open-mixtral-8x22b",
   ],
   [
-    "the shorter id wins, because dated snapshots are longer",
+    "otherwise the shorter id is chosen, because dated snapshots have longer ids",
     "claude-sonnet",
     { "claude-sonnet-4-5-20250929": "2025-09-29", "claude-sonnet-4-5": "2025-09-29" },
     "claude-sonnet-4-5",
   ],
   [
-    "what is deprecated or a preview is not meant",
+    "deprecated models and previews are excluded",
     "claude-opus",
     {
       "claude-opus-latest": { status: "deprecated" },
@@ -146,13 +146,13 @@ for (const [what, name, rows, expected] of [
     "claude-opus-4",
   ],
   [
-    "without an available model the name means none",
+    "if no model is available, none is chosen",
     "devstral",
     { "devstral-latest": { status: "deprecated" } },
     undefined,
   ],
 ] as const) {
-  test(`the name of a family: ${what}`, () => expect(choose(name, rows)).toBe(expected));
+  test(`chooseFamilyModel(): ${what}`, () => expect(choose(name, rows)).toBe(expected));
 }
 
 for (const [id, names, parts] of [

@@ -38,7 +38,7 @@ for (const [id, normalized] of [
   ["claude-3-7-sonnet@20250219", "claude-3-7-sonnet"],
   ["amazon.nova-pro-v1:0", "amazon-nova-pro-v1"],
 ] as const) {
-  test(`${id} is compared as ${normalized}`, () => expect(normalizeModelId(id)).toBe(normalized));
+  test(`normalizeModelId() turns ${id} into ${normalized}`, () => expect(normalizeModelId(id)).toBe(normalized));
 }
 
 test("names and descriptions come from the source, trimmed; a missing description stays null", () => {
@@ -52,25 +52,25 @@ test("names and descriptions come from the source, trimmed; a missing descriptio
 describe("capabilities", () => {
   for (const [what, fields, expected] of [
     [
-      "an image in makes vision",
+      "image input means vision",
       { modalities: { input: ["text", "image"], output: ["text"] } },
       { hasVision: true },
     ],
-    ["a video in makes vision", { modalities: { input: ["video"], output: ["text"] } }, { hasVision: true }],
+    ["video input means vision", { modalities: { input: ["video"], output: ["text"] } }, { hasVision: true }],
     [
-      "an image out makes none",
+      "image output means neither vision nor streaming",
       { modalities: { input: ["text"], output: ["image"] } },
       { hasVision: false, hasStreaming: false },
     ],
-    ["tool_call makes tools", { tool_call: true }, { hasTools: true }],
-    ["structured_output has to be true", { structured_output: undefined }, { hasStructuredOutput: false }],
+    ["tool_call means tools", { tool_call: true }, { hasTools: true }],
+    ["a missing structured_output means no structured output", { structured_output: undefined }, { hasStructuredOutput: false }],
     [
-      "attachment and reasoning are taken over",
+      "attachment and reasoning are copied",
       { attachment: true, reasoning: true },
       { hasAttachment: true, hasReasoning: true },
     ],
     [
-      "what is missing is not there",
+      "missing capabilities are false",
       { attachment: undefined, reasoning: undefined, tool_call: undefined, open_weights: undefined },
       { hasAttachment: false, hasReasoning: false, hasTools: false, isOpenWeights: false },
     ],
@@ -132,7 +132,7 @@ for (const [limit, contextTokens, outputTokens] of [
   [{ context: 128_000, output: null }, 128_000, null],
   [undefined, null, null],
 ] as const) {
-  test(`limits ${JSON.stringify(limit)} are ${contextTokens} and ${outputTokens}`, () =>
+  test(`limits ${JSON.stringify(limit)} become ${contextTokens} and ${outputTokens} tokens`, () =>
     expect(mapOne({ limit })).toMatchObject({ contextTokens, outputTokens }));
 }
 
@@ -149,7 +149,7 @@ for (const [text, date] of [
   ["soon", null],
   ["", null],
 ] as const) {
-  test(`the date "${text}" is ${date}`, () => expect(toDate(text)).toBe(date));
+  test(`toDate() turns "${text}" into ${date}`, () => expect(toDate(text)).toBe(date));
 }
 
 for (const [id, fields, status] of [

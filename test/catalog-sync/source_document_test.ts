@@ -5,8 +5,8 @@ import { makeDocument, sourceRow } from "../helpers/models/catalog.ts";
 for (const [what, value, reason] of [
   ["an array", [], "the document is not a JSON object of providers"],
   ["null", null, "the document is not a JSON object of providers"],
-  ["a text", "models", "the document is not a JSON object of providers"],
-  ["an error's envelope", { error: "overloaded" }, "the document has no provider: error: expected object"],
+  ["a string", "models", "the document is not a JSON object of providers"],
+  ["an error envelope", { error: "overloaded" }, "the document has no provider: error: expected object"],
   [
     "providers without models",
     { acme: { id: "acme", name: "Acme" } },
@@ -128,7 +128,7 @@ test("readDocument() accepts a cost with only an input price, and rejects a cost
   expect(unknown).toEqual([{ provider: "acme", modelId: "output", reason: "cost: has no input price" }]);
 });
 
-test("readDocument() treats the keys of every object's prototype as ordinary ids", () => {
+test("readDocument() treats names of prototype properties as ordinary ids", () => {
   const value = JSON.parse(
     JSON.stringify(makeDocument({ acme: { constructor: {} } })).replaceAll("acme", "__proto__"),
   );

@@ -60,12 +60,12 @@ test("a URL's credentials are sent to its server and appear in no label", async 
 
 for (const [what, answer, reason] of [
   [
-    "an error",
+    "an error status",
     (response: ServerResponse) => void response.writeHead(503).end("later"),
     "it answered with status 503",
   ],
   [
-    "a 304 that nobody asked for",
+    "an unrequested 304",
     (response: ServerResponse) => void response.writeHead(304).end(),
     "it answered with status 304",
   ],
@@ -76,7 +76,7 @@ for (const [what, answer, reason] of [
   ],
   ["an empty body", (response: ServerResponse) => void response.end(), "the document is not JSON: "],
   [
-    "a page",
+    "an HTML page",
     (response: ServerResponse) => void response.end("<!doctype html>"),
     "the document is not JSON: ",
   ],
@@ -86,12 +86,12 @@ for (const [what, answer, reason] of [
     "the document is not JSON: ",
   ],
   [
-    "a broken gzip",
+    "a truncated gzip",
     (response: ServerResponse) => void response.end(gzipSync(TEXT).subarray(0, 20)),
     "the document is not JSON: ",
   ],
   [
-    "a body that ends before its length",
+    "a body shorter than its Content-Length",
     (response: ServerResponse) => {
       response.writeHead(200, { "content-length": "1000" }).write("{");
       setImmediate(() => response.destroy());
@@ -99,13 +99,13 @@ for (const [what, answer, reason] of [
     "it cannot be reached: ",
   ],
   [
-    "a length beyond the limit",
+    "a Content-Length above the limit",
     (response: ServerResponse) =>
       void response.writeHead(200, { "content-length": String(100 * MEBIBYTE) }).flushHeaders(),
     "the document is larger than 32 MiB",
   ],
   [
-    "100 MiB without a length",
+    "100 MiB without a Content-Length",
     (response: ServerResponse) => sendBlanks(response, 100),
     "the document is larger than 32 MiB",
   ],
@@ -130,7 +130,7 @@ test("a request to a URL that does not respond completely times out", async () =
   }
 });
 
-test("a URL without a server fails", async () => {
+test("loading a URL without a server fails", async () => {
   await expect(load("http://127.0.0.1:1/api.json")).rejects.toThrow("it cannot be reached: ECONNREFUSED");
 });
 

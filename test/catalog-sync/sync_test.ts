@@ -5,7 +5,9 @@ import { documentSource, makeDocument, syncFrom } from "../helpers/models/catalo
 import { openCatalogServer } from "../helpers/models/catalog_server.ts";
 import { openTestDatabase } from "../helpers/postgres/database.ts";
 
-/** Reads everything that a sync may write except its own record. Includes the last transaction of each row. */
+/**
+ * Reads models, providers, aliases and price changes. Each row includes `xmin` and `ctid`, which change if the row is rewritten.
+ */
 async function readEverything(sql: Pool): Promise<unknown[]> {
   return Promise.all(
     ["models", "model_providers", "model_aliases", "model_price_changes"].map(async (table) => [
@@ -122,7 +124,7 @@ test("a sync writes new, changed, removed and returned models, and leaves the ot
     { id: "leaving" },
   ]);
   expect(await readSteady()).toEqual(steady);
-  // A model that is still missing is no further change.
+  // A model that is still missing is not counted again.
   expect(await syncFrom(sql, documentSource(second))).toMatchObject({
     outcome: "unchanged",
     counts: { inserted: 0, updated: 0, gone: 0, unchanged: 3, skipped: 0, held: 0 },
@@ -321,7 +323,7 @@ test("an alias follows its family on the day of a release, even if the document 
   await syncFrom(sql, source);
   expect(await syncFrom(sql, source)).toMatchObject({ outcome: "unchanged" });
   expect(await findAlias(sql, "sonnet")).toMatchObject([{ target: "anthropic/claude-sonnet-4" }]);
-  // The release date is reached.
+  // Makes today the release date.
   await sql`update models set release_date = current_date where model_id = 'claude-sonnet-5'`;
   expect(await syncFrom(sql, source)).toMatchObject({
     outcome: "changed",

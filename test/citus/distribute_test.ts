@@ -79,8 +79,8 @@ test("distributing keeps all rows, the keys between tables, and the bytes of eve
   expect(await owner`select count(*) as entries from tracker_changes`).toMatchObject([{ entries }]);
 
   expect(run.out).toContain("Restart the API and the job runners.");
-  // The running app does not know the nodes. It would read two snapshots over two connections, and choose a cutoff without
-  // waiting for the nodes' writes.
+  // The running app does not know the nodes, so it must refuse. Otherwise it would read two snapshots over two connections, and
+  // choose a cutoff without waiting for the nodes' writes.
   expect((await exportDataset(app, large, "issues")).status).toBe(503);
   expect((await postJob(app, large.person)).status).toBe(503);
   await using restarted = await openTestApp({
@@ -148,7 +148,7 @@ test("/metrics counts snapshots by node", async () => {
   }
 });
 
-test("a later migration changes distributed tables like any others", async () => {
+test("a later migration changes distributed tables like local ones", async () => {
   const app = await openTestApp();
   await using _app = app;
   const { owner, sql } = app.db;
@@ -170,7 +170,7 @@ test("a later migration changes distributed tables like any others", async () =>
   expect((await runCommand(app.db.ownerUrl, ["tracker", "check"])).exitCode).toBe(0);
 });
 
-test("distributed tables with wrong times get checks that are validated after the rows are corrected", async () => {
+test("time checks on distributed tables with wrong times are validated only after the rows are corrected", async () => {
   await using app = await openTestApp();
   const { owner, ownerUrl } = app.db;
   const [exported] = await makeProjectOnEach(cluster, app);
@@ -207,7 +207,7 @@ test("a new row has the start time of its transaction on the coordinator, even i
   if (!exported) throw new Error("Cannot go on: there is no project");
   const projectId = exported.project.id;
   const worker = await workerOf(cluster, app, projectId);
-  // The test database lets its workers accept rows with any time.
+  // The test database sets `ulr.backfill`, so its workers accept rows with any time.
   const name = new URL(app.db.url).pathname.slice(1);
   await inDatabase(cluster.urls[worker + 1] ?? "", "postgres", (sql) =>
     sql.unsafe(`alter database ${name} reset ulr.backfill`),
@@ -266,7 +266,7 @@ async function moveProject(app: TestApp, projectId: string): Promise<void> {
 }
 
 /**
- * Tests to run on the cluster, by file. The test above shows that the bytes of every format are unchanged. These tests cover
+ * Tests to run on the cluster, by file. The first test shows that the bytes of every format are unchanged. These tests cover
  * decisions made on nodes, and writes through the coordinator.
  */
 const SUITES = {

@@ -91,7 +91,7 @@ test("exports from a silent node are refused within ten seconds, and other nodes
   await waitFor(async () => (await statusAndTime(app, first)).status === 200);
 });
 
-test("an export whose node goes silent fails and frees its resources", async () => {
+test("an export whose node goes silent fails and frees its stream slot", async () => {
   await using app = await openTestApp({ config: { exportStreamsMax: 1 } });
   const { worker, ...large } = await makeLarge(app);
   const response = await exportDataset(app, large, "issues");

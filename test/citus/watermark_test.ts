@@ -114,7 +114,7 @@ test("a prepared transaction that a coordinator left behind stops jobs and expor
   expect((await exportDataset(app, first, "runs")).status).toBe(200);
 });
 
-test("a prepared transaction that wrote no tracker row holds nothing back", async () => {
+test("a prepared transaction that wrote no tracker row does not hold back the cutoff", async () => {
   const { app, first, second } = await openPair();
   await using _app = app;
   const gid = `other_${databaseOf(app)}`;

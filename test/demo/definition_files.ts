@@ -42,7 +42,7 @@ const EARLIER: readonly Variation[] = [
   },
 ];
 
-/** Versions newer than the documents in `definitions/`. */
+/** Versions newer than the documents in `definitions/`, and definitions derived from them under other names. */
 const LATER: readonly Variation[] = [
   {
     from: "code-reviewer.agent",

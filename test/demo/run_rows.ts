@@ -59,7 +59,7 @@ async function insertRuns(tx: Sql, plan: DemoProjectPlan): Promise<void> {
     order by r.k`;
 }
 
-/** Creates the decision of every agent in a run, for the snapshots and summaries. */
+/** Creates the temporary table `demo_verdicts` with the decision of every agent in every run. */
 async function createVerdicts(tx: Sql, plan: DemoProjectPlan): Promise<void> {
   await tx`
     create temporary table demo_verdicts on commit drop as

@@ -97,7 +97,7 @@ async function createIssues(tx: Sql, plan: DemoProjectPlan): Promise<void> {
       select
         n.*,
         least(n.runs, n.first + (array[0, 0, 0, 0, 0, 1, 1, 2])[1 + (n.h & 7)]) as last,
-        -- 0 to 99, and how much of the months has passed since
+        -- draw is from 0 to 99; age is the share of the period that has passed since the first run that saw the issue
         (n.h >> 3 & 65535) % 100 as draw, 1 - n.first::numeric / n.runs as age
       from numbered n
     ), judged as (

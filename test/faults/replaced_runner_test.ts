@@ -9,7 +9,7 @@ import { openMailServer } from "../helpers/network/mail_server.ts";
 import { startRunner } from "../helpers/process/runner_process.ts";
 import { waitFor } from "../helpers/wait_for.ts";
 
-/** Issue 3: the time limit for taking over the job of a killed runner. */
+/** The time limit for taking over the job of a killed runner. */
 const TAKEN_UP_MS = 60_000;
 
 test("another runner takes over the build of a killed runner within a minute", async () => {

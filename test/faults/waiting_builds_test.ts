@@ -1,4 +1,4 @@
-/** Storage or database fails during a build: the job waits, even if its runner is killed in the meantime. */
+/** The storage or the database fails during a build: the job waits, even if its runner is killed in the meantime. */
 import { expect, test } from "bun:test";
 import { shortenHeartbeats } from "../helpers/exports/aftermath.ts";
 import { downloadJob, getJob, jobOf, listMismatches, postJob, unzip } from "../helpers/exports/export_job.ts";

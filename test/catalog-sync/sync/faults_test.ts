@@ -54,7 +54,7 @@ for (const [what, value, error] of [
   ["no provider", {}, "the document has no provider"],
   ["no model", { acme: { name: "Acme", models: {} } }, "the document has no model"],
   ["another shape", [1], "the document is not a JSON object of providers"],
-  ["bad rows only", makeDocument({ acme: { a: { cost: 1 } } }), "the document has no model"],
+  ["only unreadable rows", makeDocument({ acme: { a: { cost: 1 } } }), "the document has no model"],
 ] as const) {
   test(`a document with ${what} is refused, changes nothing, and is recorded`, async () => {
     await using db = await openTestDatabase();

@@ -241,17 +241,17 @@ const documentOf = (acme: number, other: number, fields: object = {}) =>
 for (const [what, after, error] of [
   ["more than a tenth of the models", documentOf(17, 40), "it would remove 7 of 64 models"],
   [
-    "more than half of a provider's",
+    "more than half of a provider's models",
     documentOf(24, 19),
     "it would remove 21 of 64 models, it would remove 21 of 40 models of other",
   ],
   [
-    "the price of more than a tenth",
+    "the prices of more than a tenth of the models",
     documentOf(24, 40, { cost: undefined }),
     "it would take the price from 24 of 64 models, it would take the price from 24 of 24 models of acme",
   ],
 ] as const) {
-  test(`a document without ${what} is refused as a whole until a sync an hour later`, async () => {
+  test(`a document that drops ${what} is refused as a whole until a sync an hour later`, async () => {
     await using db = await openTestDatabase();
     const { sql } = db;
     await syncFrom(sql, documentOf(24, 40));
@@ -288,7 +288,7 @@ test("refusals for other reasons, of another source, or before a successful sync
   await syncFrom(sql, documentOf(1, 40));
   await syncFrom(sql, { ...documentOf(24, 1), label: "elsewhere" });
   await wait(sql, "2 hours");
-  // The earlier refusal for "gone" confirms this one; no refusal for "gone other" does.
+  // The earlier refusal confirms the doubt "gone", but no refusal confirms "gone other".
   expect(await syncFrom(sql, documentOf(24, 1))).toMatchObject({ outcome: "refused" });
   await syncFrom(sql, documentOf(24, 40));
   await wait(sql, "2 hours");

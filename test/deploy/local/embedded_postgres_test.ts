@@ -124,7 +124,8 @@ test("startEmbeddedPostgres() needs no write access to the installation, and del
   for (const platform of readdirSync(libraries)) chmodSync(join(libraries, platform, "native/lib"), 0o555);
   const begun = join(checkout.dataDirectory, "postgres-unfinished-Ab12Cd");
   const isRoot = process.getuid?.() === 0;
-  // Runs twice, because programs of a killed start can recreate their folder while the next start creates the database.
+  // Runs twice, without and beside a finished database, because programs of a killed start can recreate their folder while the next
+  // start creates the database.
   for (const _ of ["without a database", "beside one"]) {
     mkdirSync(join(begun, "base"), { recursive: true });
     for (const path of [checkout.dataDirectory, begun, join(begun, "base")]) {

@@ -100,7 +100,7 @@ test("SIGTERM stops the stack and leaves no process", async () => {
   await expectNothingLeft(firstBoot);
 });
 
-test("a later start keeps the data and credentials and cannot change tables, and SIGINT stops it", async () => {
+test("a later start keeps the data and credentials, its processes connect as ulr_app, and SIGINT stops it", async () => {
   using directory = copyDataDirectory(firstBoot);
   const credentials = credentialsOf(directory);
   // The API gets the port that PostgreSQL used before and would use again.
@@ -211,7 +211,7 @@ test("the stack stops if its launcher is killed without passing the signal on, a
   await waitFor(isGone);
 });
 
-test("a start accepts a postmaster.pid of another program and a lost database-url.txt, and SIGHUP stops it", async () => {
+test("a start accepts another program's process id in postmaster.pid and a lost database-url.txt, and SIGHUP stops it", async () => {
   using directory = copyDataDirectory(firstBoot);
   rmSync(join(directory.path, "database-url.txt"));
   const cluster = join(directory.path, "postgres");
