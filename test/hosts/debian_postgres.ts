@@ -1,4 +1,4 @@
-/** Debian's PostgreSQL, for tests that run `pg_dump`. Its version must be at least the server's. */
+/** Debian's PostgreSQL, for tests that run `pg_dump`, whose version must be at least the server's. */
 
 /** Debian's folder of PostgreSQL programs; empty if PostgreSQL is not installed. */
 export const [DEBIAN_POSTGRES_BIN = ""] = [

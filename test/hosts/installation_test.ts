@@ -79,7 +79,7 @@ beforeAll(async () => {
   // A new server does not have this database or these roles.
   await admin.unsafe("drop database ulr");
   for (const role of ["ulr_owner", "ulr_app"]) await admin.unsafe(`drop owned by ${role}; drop role ${role}`);
-  // On a machine with the locale C, the default encoding of new databases is not UTF8.
+  // Simulates a machine with the locale C, where the default encoding of new databases is not UTF8.
   await admin.unsafe("alter database template1 is_template false");
   await admin.unsafe("drop database template1");
   await admin.unsafe("create database template1 template template0 encoding 'SQL_ASCII' locale 'C'");
@@ -172,7 +172,7 @@ async function addTraces(): Promise<void> {
       ('who-invited', 'k', ${hash}, gen_random_uuid(), now(), 201, '{}', ${JSON.stringify({ email })})`;
 }
 
-/** Lists the tables that still have a row with Ann's word or secret. */
+/** Lists the tables, except those in `KEPT`, that still have a row with Ann's word or secret. */
 async function listTraces(url: string): Promise<string[]> {
   const owner = postgres(url, { max: 1, onnotice: () => {} });
   try {
@@ -274,7 +274,7 @@ async function restoreBeside(): Promise<void> {
   expect(await listFiles()).toHaveLength(3);
 }
 
-/** Checks that a staging copy has no credentials or personal data of the original. */
+/** Clears a staging copy. Checks that it has no credentials or personal data of the original. */
 async function clearStagingCopy(): Promise<void> {
   await succeed("Staging copies");
   await using copy = await startApi(processEnv("COPY_URL"));

@@ -60,7 +60,7 @@ export async function openLan(): Promise<Lan> {
   const hardwareAddress = [2, 0, 0, high, low, 1].map((byte) => byte.toString(16)).join(":");
   await ip("link", "add", id, "address", hardwareAddress, "type", "bridge");
   const dispose = async () => {
-    // Deleting the namespaces deletes their virtual Ethernet cables.
+    // Deleting the namespaces deletes their veth pairs.
     for (const namespace of namespaces) await ip("netns", "delete", namespace);
     await ip("link", "delete", id);
   };

@@ -16,14 +16,14 @@ export interface Nginx extends AsyncDisposable {
   readErrorLog(): Promise<string>;
 }
 
-/** Returns the main configuration, which includes a site's file and writes all files to `directory`. */
+/** Returns a main configuration that includes the site's file and makes nginx write all files to `directory`. */
 function mainConfiguration(directory: string, site: string): string {
   const paths = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map(
     (name) => `${name}_temp_path ${directory}/${name};`,
   );
   return `
 daemon off;
-# One process, which a test can end whatever happens.
+# A single process, so that killing it always stops nginx.
 master_process off;
 user root;
 pid ${directory}/nginx.pid;

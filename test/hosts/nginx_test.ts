@@ -107,7 +107,7 @@ test("the access log contains no token of a mail's link, even if a page's query 
   for (const page of [...pages, "/sign-in"]) expect(log).toContain(`"GET ${page}?[redacted] HTTP/1.1"`);
 });
 
-test("all other paths are forwarded", async () => {
+test("API, Swagger and dashboard paths are forwarded", async () => {
   const paths = ["/api/v1/models", "/swagger", "/swagger/json", "/dashboard/sign-in", "/api/v1/definitions"];
   for (const path of paths) expect([path, (await fetch(`${nginx.url}${path}`)).status]).toEqual([path, 200]);
 });
@@ -202,7 +202,7 @@ test("nginx's own errors have the API's error format", async () => {
   }
 });
 
-test("clients cannot request the page of nginx's errors", async () => {
+test("clients cannot request nginx's internal error page", async () => {
   expect(await readError(await fetch(`${nginx.url}/nginx-error`))).toMatchObject({
     status: 404,
     code: "NOT_FOUND",

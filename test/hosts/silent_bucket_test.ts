@@ -25,7 +25,7 @@ import { startLanPostgres } from "./lan_postgres.ts";
 
 const MIB = 2 ** 20;
 const PORT = 3000;
-/** More than two parts of an upload, in MiB. At this speed, the upload takes some seconds. */
+/** More than two parts of an upload, in MiB. At the speed of `MEGABITS`, the upload takes some seconds. */
 const NOISE_MIB = 48;
 const MEGABITS = 80;
 

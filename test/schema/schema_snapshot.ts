@@ -162,7 +162,7 @@ function createTable(
   return [`${table} partition by ${partitioned.key};`, ...partitioned.partitions].join("\n");
 }
 
-/** Describes the schema `public`, sorted by name. Foreign keys come last, so that the statements can be executed in order. */
+/** Describes the schema `public`. Foreign keys follow the tables and indexes, so that the statements can be executed in order. */
 export async function describeSchema(sql: Sql): Promise<string> {
   await rejectUnknownObjects(sql);
   const sequences = await listSequences(sql);

@@ -70,7 +70,7 @@ function urlOf(name: ProcessName): string {
   return running.get(name)?.url ?? "";
 }
 
-/** Scrapes a process. For the API, waits for the figures from the database, which may be late on a busy machine. */
+/** Scrapes a process. For the API, waits for the metrics from the database, which may be late on a busy machine. */
 async function scrape(name: ProcessName): Promise<string> {
   return waitFor(async () => {
     const text = await (await fetch(`${urlOf(name)}/metrics`)).text();
@@ -225,7 +225,7 @@ const EXPORTED_BY_OTHERS = [
 ];
 
 describe("the shipped rules and dashboard", () => {
-  test("refer only to series that the processes have", async () => {
+  test("refer only to series of the processes, node_exporter and blackbox_exporter", async () => {
     const series = await readSeries();
     const { rules, panels } = await readExpressions();
     const named = [...rules, ...panels].flatMap((expr) => metricsOf(expr));

@@ -75,7 +75,7 @@ async function statusOf(path: string, request: TestRequest): Promise<number | un
   return response?.status;
 }
 
-test("sessions and keys immediately lose access to the organization in other processes, but to nothing else", async () => {
+test("sessions and keys immediately lose access to the organization in other processes, and keys bound to it are revoked", async () => {
   const { bob, project, remove } = await openScene();
   const inOrg = { headers: { "x-org-slug": bob.org.slug } };
   const statuses = (key: string) =>

@@ -78,7 +78,7 @@ async function attempt(pairs: readonly { email: string; address: string }[]): Pr
 const ATTEMPTS = Array.from({ length: 16 }, (_, index) => index);
 const REFUSED_BEYOND_LIMIT = ATTEMPTS.map((index) => (index < LOGINS_PER_MINUTE ? 401 : 429));
 
-test("an account has a limit of sign-in attempts per minute across all addresses", async () => {
+test("an account has a limit of sign-in attempts per minute across all addresses of a network", async () => {
   const { email } = await makeAccount({ make: createFactory(db.sql) });
   expect(await attempt(ATTEMPTS.map((n) => ({ email, address: `198.51.100.${n}` })))).toEqual(
     REFUSED_BEYOND_LIMIT,

@@ -107,7 +107,7 @@ test("a request with a malformed trace header begins a new trace", async () => {
   expect(spans.filter(({ traceId }) => traceId === TRACE_ID)).toEqual([]);
 });
 
-test("the standard variables select the sampled traces", async () => {
+test("the standard OpenTelemetry variables select the sampled traces", async () => {
   using collector = openTraceCollector();
   await using app = await openTestApp();
   const request = async (

@@ -4,8 +4,8 @@ import { EXPORT_DATASETS } from "../../shared/exports/datasets.ts";
 import { openTestDatabase } from "../helpers/postgres/database.ts";
 
 /**
- * Columns that no dataset exports, as `table.column`. An export covers one project, so only the two datasets that other
- * systems join with contain the project's id.
+ * Columns that no dataset exports, as `table.column`. An export covers one project, so only issues and runs contain the project's
+ * id, for joins in other systems.
  */
 const NOT_EXPORTED: readonly string[] = [
   "agent_snapshots.project_id",

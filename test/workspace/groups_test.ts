@@ -11,7 +11,7 @@ import { listFiles, ROOT } from "./source_files.ts";
 const NAMES = Object.keys(PROGRAMS) as ProgramName[];
 const paths = await listFiles("test/**/*_test.ts");
 
-/** Returns the group of a test file, or of another file in its folder. */
+/** Returns the group of a test file; undefined if the file is in no group. */
 function groupOf(path: string) {
   return TEST_GROUPS.find(({ files }) => files.some((pattern) => new Bun.Glob(pattern).match(path)));
 }

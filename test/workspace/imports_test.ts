@@ -88,7 +88,7 @@ test("there are no import cycles", () => {
 
 const MAX_FLOORS = 7;
 
-/** Folders up to the second level below api/. A folder's layer is one above the highest layer that it imports. */
+/** Compares folders up to the second level below api/. A folder's layer is one above the highest layer that it imports. */
 test("folders of api/ import each other without cycles and in few layers", () => {
   const folderOf = (path: string) => dirname(path).split("/").slice(0, 3).join("/");
   const files = Map.groupBy(

@@ -40,7 +40,7 @@ test("an aliased package counts as installed when its own version is present", a
   expect(isInstalled(folder.root)).toBe(true);
 });
 
-test("a missing package is installed once", async () => {
+test("a missing package is installed before the command runs, and a second run succeeds", async () => {
   await using folder = await openFolder({
     "package.json": {
       name: "x",
