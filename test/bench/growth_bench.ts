@@ -27,7 +27,7 @@ export async function benchGrowth(run: BenchRun): Promise<FigureTable[]> {
   return tables;
 }
 
-/** The total cost may grow linearly, so the cost per unit must not grow. The goal allows 10 percent of noise. */
+/** The total cost may grow linearly, so the cost per unit must not grow. The goal allows 10 percent for noise. */
 const LINEAR_GOAL = { atMost: 1.1 };
 
 export const GROWTH_HEADER = ["cost", "once", "ten times", "growth"];

@@ -40,7 +40,7 @@ interface Connection {
   head: Buffer;
   /** The remaining bytes of the response; null until its head is complete. */
   left: number | null;
-  /** Settles after the last response. */
+  /** Resolves after the last response; rejects if the connection or a response fails. */
   done: PromiseWithResolvers<void>;
 }
 

@@ -1,6 +1,6 @@
 /**
  * Measures how long the event loop of a service process is blocked. The process loads this file with `--preload`. A separate port
- * serves the measurements. Each response starts a new one.
+ * serves the measurements, and each response starts a new measurement.
  */
 import { monitorEventLoopDelay } from "node:perf_hooks";
 

@@ -131,7 +131,10 @@ async function recentHistory({ url }: BenchServer): Promise<string> {
 /** Matches the addresses of stylesheets, icons, modules, and the modules' imports. */
 const LOADED = /(?:href|src)="(\/dashboard\/assets\/[^"]+)"|from "(\.\/[^"]+)"/g;
 
-/** Fetches the page and each file that it loads once, and returns their uncompressed size in bytes. Throws if a file is missing. */
+/**
+ * Fetches the page and the files that it loads, each only once. Returns their total uncompressed size in bytes. Throws if a file is
+ * missing.
+ */
 export async function measurePageBytes(origin: string, path: string): Promise<number> {
   const seen = new Set<string>();
   const queue = [new URL(path, origin).href];

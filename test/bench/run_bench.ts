@@ -1,4 +1,4 @@
-/** `bun run bench`: runs the named benchmarks, or all, and writes RESULTS.md. */
+/** `bun run bench`: runs benchmarks and updates RESULTS.md. */
 import { loadavg } from "node:os";
 import { type Command, elapsed } from "../../deploy/local/bootstrap.ts";
 import { settlesWithin, untilAborted } from "../../shared/process/with_timeout.ts";

@@ -1,4 +1,7 @@
-/** Starts the servers to compare: the API and its peers, each in a process that is configured as in production. */
+/**
+ * Starts the servers to compare: the API and its peers, each in its own process with production settings, except for limits and
+ * logs.
+ */
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { chooseFreePort } from "../../deploy/local/machine.ts";

@@ -25,7 +25,7 @@ afterAll(async () => {
   await dashboard[Symbol.asyncDispose]();
 });
 
-/** Requests a mail on the sign-in page and returns the link in the mail. */
+/** Requests a password reset, starting from the sign-in page, and returns the link in the mail. */
 async function askForLink(account: Account, javaScriptEnabled: boolean): Promise<string> {
   const before = server.received.length;
   await dashboard.visit({ path: "/dashboard/sign-in", javaScriptEnabled }, async (page) => {

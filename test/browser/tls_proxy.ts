@@ -1,4 +1,4 @@
-/** A TLS proxy with a self-signed certificate, like an operator's in front of the service. */
+/** A TLS proxy with a certificate of a private authority, like an operator's in front of the service. */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

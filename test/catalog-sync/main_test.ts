@@ -329,7 +329,7 @@ test("SIGTERM aborts a download and leaves no record of the sync", async () => {
   await using server = await openCatalogServer(() => {});
   const child = spawnSync({ DATABASE_URL: db.url, CATALOG_SOURCE: server.url });
   await waitFor(() => server.requests.length === 1);
-  // The download never finishes by itself.
+  // The download never finishes, because the server does not respond.
   child.kill("SIGTERM");
   expect(await child.exited).toBe(0);
   expect(await listRuns(db.sql)).toEqual(["bundled changed"]);
@@ -344,7 +344,7 @@ test("the schedule repeats the sync", async () => {
       log: createLog({ level: "silent", process: "test" }),
       shutdownSignal: new AbortController().signal,
     },
-    // A leading sixth field means seconds. Only this test uses it.
+    // A leading sixth cron field stands for seconds. Only this test uses it.
     { source: documentSource(makeDocument({ acme: { a: {} } })), cron: "* * * * * *" },
   );
   await waitFor(async () => (await listRuns(db.sql)).length >= 2);

@@ -186,7 +186,7 @@ test("a coordinator that is killed during a commit adds no row before a cutoff a
       );
       return prepared.length > 0;
     });
-    // This makes the coordinator end all its sessions and recover.
+    // Killing one session makes the coordinator end all others and recover.
     process.kill(pid, "SIGKILL");
   } finally {
     frozen?.thaw();

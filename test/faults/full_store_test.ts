@@ -16,7 +16,7 @@ import { openTestRunner } from "../helpers/process/job_runner.ts";
 import { startRunner } from "../helpers/process/runner_process.ts";
 import { waitFor } from "../helpers/wait_for.ts";
 
-/** About 30 MB, of which the driver buffers only a few, so that the full disk interrupts the COPY. */
+/** About 30 MB of rows. The driver buffers only a few MB, so the full disk interrupts the COPY. */
 const ISSUES = 30_000;
 /** Enough space for the export, but not in addition to the obstacle. */
 const DISK_MIB = 16;

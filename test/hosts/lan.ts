@@ -1,15 +1,15 @@
 /**
  * A network of hosts within this machine: network namespaces on a bridge. Needs Linux, `ip` and root.
  *
- * This machine's addresses in the network are local routes, and no device has an address. Chromium, which another test
- * may be running, aborts its requests with ERR_NETWORK_CHANGED when a device's address is added or removed.
+ * * This machine's addresses in the network are local routes, not addresses of a device. Adding or removing a device's address
+ * would make Chromium, which another test may be running, abort its requests with ERR_NETWORK_CHANGED.
  */
 import { randomInt } from "node:crypto";
 import { runCommand } from "../helpers/process/command.ts";
 
 export interface LanHost {
   address: string;
-  /** A command prefix that runs the command on the host, as the same process. */
+  /** A command prefix that runs a command on the host with `exec`, so the process id stays the same. */
   prefix: readonly string[];
   /** Disconnects the host without notice, as when a switch fails. */
   cutOff(): Promise<void>;

@@ -1,4 +1,7 @@
-/** The requests that the shipped nginx.conf forwards, and its own responses, with a real nginx in front of one process. */
+/**
+ * The requests that nginx forwards with the shipped nginx.conf, and nginx's own responses, with a real nginx in front of one
+ * process.
+ */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";

@@ -31,7 +31,7 @@ import { spawnRunner, startRunner } from "../helpers/process/runner_process.ts";
 import { waitFor } from "../helpers/wait_for.ts";
 import { startPgBouncer } from "./pgbouncer.ts";
 
-/** Fewer than each process's connections. */
+/** Fewer than the connections that each process opens. */
 const SESSIONS = 2;
 /** More than the socket buffers between client and server, in MiB. */
 const NOISE_MIB = 24;

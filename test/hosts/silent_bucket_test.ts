@@ -98,7 +98,7 @@ test("a build waits for a silent bucket, a download gets a 503, and both work wh
   expect((await download).status).toBe(503);
   expect(await spooled()).toBe(0);
   await bucket.reconnect();
-  // A range and the whole file are downloaded again.
+  // Later downloads of a range and of the whole file succeed.
   const part = await fetchFile({ range: `bytes=${5 * MIB}-${6 * MIB - 1}` });
   expect([part.status, (await part.arrayBuffer()).byteLength]).toEqual([206, MIB]);
   const whole = await (await fetchFile()).arrayBuffer();

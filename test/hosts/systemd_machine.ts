@@ -13,7 +13,7 @@ export interface SystemdMachine extends AsyncDisposable {
   paste(commands: string, stdin?: string): Promise<CommandResult>;
 }
 
-/** Prepares the mounts and starts systemd as the first process, with only its journal and bus. */
+/** Prepares the mounts and starts systemd as PID 1, with only its journal and bus. */
 const BOOT = `set -e
 mount --make-rprivate /
 mount -t proc proc /proc

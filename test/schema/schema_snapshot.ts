@@ -85,8 +85,8 @@ interface ConstraintRow {
 }
 
 /**
- * Lists constraints, keys first and then checks. Omits `not null`, which is part of the column; PostgreSQL 18 also
- * lists it as a constraint.
+ * Lists the constraints of each table: keys, exclusions, checks, then foreign keys. Omits `not null`, which is part of the column;
+ * PostgreSQL 18 also lists it as a constraint.
  */
 async function listConstraints(sql: Sql): Promise<ConstraintRow[]> {
   return sql<ConstraintRow[]>`

@@ -79,7 +79,7 @@ async function askAnyApi(soak: Soak, chance: Chance, request: Ask): Promise<End>
   const [first, ...others] = chance.shuffle(soak.apis);
   if (!first) throw new Error("Cannot ask: there is no API");
   let end = await attempt(soak, first, request);
-  // A refused connection means that the request had no effect.
+  // A refused connection means that the request had no effect, so another process may receive it.
   for (const other of others) if (end.type === "refused") end = await attempt(soak, other, request);
   return end;
 }

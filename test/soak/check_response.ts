@@ -15,7 +15,7 @@ export interface Attempt {
   to: number;
   /** The allowed statuses of the response while every component is up. */
   expects: readonly number[];
-  /** True if the response is streamed while it is produced. It breaks when the database goes down. */
+  /** True if the response is streamed while it is produced. Such a response breaks off if the database goes down. */
   isExport: boolean;
   /** True if the request's concurrency is limited. The response may then ask the client to retry. */
   hasSlot: boolean;

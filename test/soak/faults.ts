@@ -10,7 +10,7 @@ import type { Soak } from "./soak.ts";
 
 const BACK_TIMEOUT_MS = 60_000;
 const READY_POLL_MS = 200;
-/** Longer than the 5 s that the postmaster gives its processes to exit. */
+/** Longer than the 5 s that the postmaster gives its child processes to exit after a crash. */
 const CRASH_TIMEOUT_MS = 10_000;
 /** The maximum deviation of a pause from its mean, as a share of the mean. */
 const JITTER = 0.2;

@@ -50,7 +50,7 @@ export interface World {
   /** Platform administrators who record executions, with their keys. */
   recorders: { key: string; userId: string }[];
   accounts: Account[];
-  /** Members of one organization on the tier `pro`, which has a large project. */
+  /** Members of one organization, which is on the `pro` tier and has a large project. */
   abusers: Abuser[];
   abusedProject: ProjectRow;
 }

@@ -258,7 +258,7 @@ test("docs/monitoring.md lists exactly the served metrics, with labels, processe
     export_job_duration_seconds: ["result", "quantile"],
   };
   await fetch(`${apiUrl}/api/v1/models`);
-  // The API serves the catalog half a second after its sync.
+  // Waits until the API has measured the request.
   await waitFor(async () =>
     (await scrape("api")).includes('http_request_duration_seconds_count{method="GET"'),
   );

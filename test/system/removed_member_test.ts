@@ -102,7 +102,7 @@ test("sessions and keys immediately lose access to the organization in other pro
   expect(await statusOf("/auth/me", { key: bob.boundKey })).toBe(401);
 });
 
-// A download's access is checked again after 25 s. The next test runs in the meantime.
+// A download's access is checked again after 25 s. The next test runs concurrently.
 test.concurrent("running downloads of the organization by session or key are cut off", async () => {
   const { bob, project, remove } = await openScene();
   await addNoise(db, project, MEBIBYTES);

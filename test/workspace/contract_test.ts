@@ -30,7 +30,7 @@ import { readDocument } from "../helpers/http/openapi.ts";
 
 const text = await Bun.file(new URL("../../docs/contract.md", import.meta.url)).text();
 
-/** Returns the rows of the table with this head, each as a list of cells. */
+/** Returns the rows of the table with this header, each as a list of cells. */
 function readTable(head: string): string[][] {
   const [, after = ""] = text.split(`${head}\n`);
   const [table = ""] = after.split("\n\n");

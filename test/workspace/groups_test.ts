@@ -17,8 +17,8 @@ function groupOf(path: string) {
 }
 
 /**
- * Returns the programs that are the first item of a command array in this text. Keys such as `services["nginx"]` do not
- * count.
+ * Returns the programs that this text runs: those that are the first item of a command array. Keys such as `services["nginx"]` do
+ * not count.
  */
 function programsIn(text: string): ProgramName[] {
   return NAMES.filter((name) =>

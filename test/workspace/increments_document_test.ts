@@ -30,7 +30,7 @@ async function openCopy({ origin }: ListeningApp, { key, org }: Person) {
   const place = (statement: string): string =>
     statement.replaceAll(/'(full|increment|project)\//g, `'${directory}/$1/`);
   return {
-    /** Runs commands with the state of earlier ones, and unpacks the archive that they download. */
+    /** Runs commands with the value of `since` from earlier calls, and unpacks the archive that they download. */
     async take(name: Archive, commands: string, variables: Readonly<Record<string, string>> = {}) {
       const own = commands
         .replace("https://ulr.example.com", origin)

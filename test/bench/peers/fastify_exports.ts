@@ -142,7 +142,7 @@ function csvLines(dataset: ExportDatasetName): Transform {
   });
 }
 
-/** Formats dates and objects, because fast-csv would format them as JavaScript does. */
+/** Formats dates and objects, because fast-csv would convert them with `toString()`. */
 function writeCells(row: Record<string, unknown>): Record<string, unknown> {
   for (const [name, value] of Object.entries(row)) {
     if (value instanceof Date) row[name] = value.toISOString();

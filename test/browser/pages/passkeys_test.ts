@@ -97,7 +97,10 @@ async function expectProblem(page: Page, text: string): Promise<void> {
   await page.getByRole("alert").filter({ hasText: text }).waitFor();
 }
 
-/** Does not call `auditControls`, because detaching its CDP session would remove the virtual authenticator. */
+/**
+ * Checks layout and accessibility, but without `auditControls`, because detaching its CDP session would remove the virtual
+ * authenticator.
+ */
 async function expectReadable({ page }: Visit): Promise<void> {
   expect([await overflowsSideways(page), await listBarriers(page)]).toEqual([false, []]);
 }

@@ -32,7 +32,7 @@ beforeAll(async () => {
 
 afterAll(() => firstBoot[Symbol.dispose]());
 
-/** Runs a query on the embedded database, with the URL in a file that the start has written. */
+/** Runs a query on the embedded database, with the URL in a file that `bun run start` has written. */
 async function queryEmbedded(
   directory: DataDirectory,
   text: string,

@@ -1,4 +1,4 @@
-/** Abusers who send several documents of maximum size at once, each with a name that does not match the path. */
+/** Abusers who send several documents of almost the maximum size at once, each with a name that does not match the path. */
 import { agentYaml } from "../../helpers/definitions/definitions.ts";
 import { type AbuserKind, abuse } from "../abuse.ts";
 

@@ -8,7 +8,7 @@ import { makeWords } from "./words.ts";
 
 /** Numbers of words in a description: below, near and beyond the maximum length. */
 const DESCRIPTION_WORDS = [300, 380, 2000];
-/** Enough words for an opener that nearly fills a document. */
+/** Enough words for an opener that fills most of the maximum size of a document. */
 const OPENER_WORDS = 12_000;
 const DELETED = 0.5;
 

@@ -16,8 +16,7 @@ const SPARE_FILES = 10;
  */
 export const SOAK_STREAMS_MAX = 24;
 /**
- * Maximum connections per API process: the default `DATABASE_POOL_MAX`, and the connections of export streams and
- * lanes.
+ * Maximum connections per API process: the default `DATABASE_POOL_MAX`, and the connections of export streams, estimates and lanes.
  */
 const API_POOLS = {
   "ulr-api": 10,

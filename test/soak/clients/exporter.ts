@@ -1,4 +1,4 @@
-/** Clients that export datasets and bundles and count the rows. */
+/** Clients that export datasets and bundles, and check row counts and digests. */
 import { createHash } from "node:crypto";
 import { EXPORT_DATASET_NAMES, type ExportDatasetName } from "../../../shared/exports/datasets.ts";
 import { unzip } from "../../helpers/exports/export_job.ts";
