@@ -38,7 +38,7 @@ for (const [id, normalized] of [
   ["claude-3-7-sonnet@20250219", "claude-3-7-sonnet"],
   ["amazon.nova-pro-v1:0", "amazon-nova-pro-v1"],
 ] as const) {
-  test(`normalizeModelId() turns ${id} into ${normalized}`, () => expect(normalizeModelId(id)).toBe(normalized));
+  test(`${id} is normalized to ${normalized}`, () => expect(normalizeModelId(id)).toBe(normalized));
 }
 
 test("names and descriptions come from the source, trimmed; a missing description stays null", () => {
@@ -63,7 +63,7 @@ describe("capabilities", () => {
       { hasVision: false, hasStreaming: false },
     ],
     ["tool_call means tools", { tool_call: true }, { hasTools: true }],
-    ["a missing structured_output means no structured output", { structured_output: undefined }, { hasStructuredOutput: false }],
+    ["structured_output must be true", { structured_output: undefined }, { hasStructuredOutput: false }],
     [
       "attachment and reasoning are copied",
       { attachment: true, reasoning: true },
