@@ -48,7 +48,7 @@ test("the page shows and announces a wrong password, and the user corrects it by
   });
 });
 
-test("password managers recognize the fields", async () => {
+test("the sign-in fields have autocomplete values that password managers recognize", async () => {
   await dashboard.visit({ path: "/dashboard/sign-in" }, async (page) => {
     const fields = await page
       .locator("input")

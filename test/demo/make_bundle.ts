@@ -71,7 +71,8 @@ async function fillProjects(sql: Pool, scale: number): Promise<void> {
     await make.project({ id: projectId, name, orgId: org.id, ownerId: OWNER.id });
     await sql.begin(async (tx) => {
       await allowBackfill(tx);
-      // With enough memory, joins keep the order of the issues. The indexes have the same order, so no sort is needed.
+      // With less memory, hash joins would use several batches and change the order of the issues. The indexes have the same order,
+      // so no sort is needed.
       await tx`set local work_mem = '64MB'`;
       const plan = { projectId, seed, issues: issues * scale, authorId: OWNER.id, now: MADE_AT };
       await createDemoScaffold(tx, plan);

@@ -1,4 +1,4 @@
-/** Names of the demo's agents and the words of their findings. */
+/** The demo's agents, and the texts of its findings and notes. */
 
 export interface DemoAgent {
   name: string;

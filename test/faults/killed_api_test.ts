@@ -57,7 +57,7 @@ test("a download cut off by a killed API process resumes at another process, and
   expect(await listTroubles({ db: app.db, dataDir, mailServer })).toEqual([]);
 });
 
-test("an export cut off by a killed API process is unreadable in every format and leaves no session", async () => {
+test("an export cut off by a killed API process is recognizably incomplete in every format and leaves no session", async () => {
   await using app = await openTestApp();
   const { person, project } = await makeExportProject(app);
   await addNoise(app.db, project, PARQUET_MIB);
@@ -80,7 +80,7 @@ test("an export cut off by a killed API process is unreadable in every format an
   for (const download of begun) {
     const { status, isWhole, body } = await download.readOn();
     expect([status, isWhole, body.subarray(-4).toString("latin1") === "PAR1"]).toEqual([200, false, false]);
-    // The ZIP's end-of-central-directory record.
+    // A truncated ZIP has no end-of-central-directory record.
     expect(body.subarray(-64).includes("PK\x05\x06")).toBe(false);
   }
   await untilNoneIsOpen(app.db);

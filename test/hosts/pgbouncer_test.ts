@@ -202,7 +202,7 @@ test("every process refuses a pooler's URL without DATABASE_DIRECT_URL, in one l
   expect([exitCode, err]).toEqual([1, `Cannot complete the command: ${reason}\n`]);
 });
 
-test("operators' commands bypass the pooler", async () => {
+test("migrate succeeds behind a pooler if DATABASE_DIRECT_URL is set", async () => {
   await using db = await openTestDatabase();
   await using pooler = await startPgBouncer(db.url);
   const { exitCode } = await runAdminCommand(pooler.url, ["migrate"], { DATABASE_DIRECT_URL: db.url });

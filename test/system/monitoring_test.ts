@@ -234,7 +234,7 @@ describe("the shipped rules and dashboard", () => {
     expect(missing.sort()).toEqual(EXPORTED_BY_OTHERS);
   });
 
-  test("every alert says what to do, in the rules and in docs/monitoring.md", async () => {
+  test("every alert has a summary and a runbook, and docs/monitoring.md lists it", async () => {
     const { groups } = Bun.YAML.parse(await Bun.file(join(ROOT, "deploy/alerts.yml")).text()) as {
       groups: { rules: { alert: string; annotations: Record<string, string> }[] }[];
     };

@@ -96,7 +96,7 @@ test("sessions and keys immediately lose access to the organization in other pro
   await waitFor(async () => (await statusOf("/auth/me", { key: bob.boundKey })) === 401);
   const me = await second?.request("/api/v1/auth/me", { key: bob.token });
   expect(await me?.text()).not.toContain(bob.org.slug);
-  // The key stays revoked after the member joins again, because it may have been copied.
+  // A bound key stays revoked after the member joins again, because the key may have been copied.
   await make.member({ orgId: bob.org.id, userId: bob.user.id, role: "publisher" });
   expect(await statusOf(`/orgs/${bob.org.slug}/members`, { key: bob.token })).toBe(200);
   expect(await statusOf("/auth/me", { key: bob.boundKey })).toBe(401);

@@ -50,7 +50,7 @@ test("the program in docs/cost.md prices each execution with the prices of its d
     ...Array.from({ length: 1000 }, () => ({ at: "2026-01-20T00:00:00+01:00", model: "gpt", ...tokens })),
     { at: "2026-02-01T00:00:00Z", model: "gpt", ...tokens },
   ];
-  // 13 days at 0.003001 and 17 days at 0.002001, then 1,000 executions at 0.002001.
+  // 13 days at 0.003001 USD and 17 days at 0.002001 USD, then 1,000 executions at 0.002001 USD.
   const lines = ["gpt 2.001000 USD", "openai/gpt-5 0.073030 USD", "Total 2.074030 USD"];
   expect(await printBill(server.origin, usage)).toEqual({ code: 0, lines, err: "" });
 

@@ -1,4 +1,4 @@
-/** Abusers who start exports and read them very slowly. */
+/** Abusers who hold stream slots: they start exports and read them very slowly. */
 import { type AbuserKind, holdOn } from "../abuse.ts";
 
 const DOWNLOADS = 4;
