@@ -18,14 +18,17 @@ interface Step {
 /** A version that this transaction has published. */
 export type PublishedRow = Pick<DefinitionRow, "id" | "orgSlug" | "type" | "name" | "version">;
 
-/** Time limit of a search. Other publications wait meanwhile. */
-const MAX_SEARCH_MS = 1_000;
+/**
+ * Time limit of a search. Other publications wait meanwhile. A batch of 550 KB with 20,000 references takes 1.1 s on two slow
+ * cores.
+ */
+const MAX_SEARCH_MS = 2_000;
 
 /**
  * Returns DEPENDENCY_CYCLE errors by version id, each with the version's shortest cycle. The transaction must have published
  * the versions. Omits versions that only lead to a cycle. References that a line had before are followed only within its
  * organization. Otherwise, other organizations could add cycles or large trees behind them and block every version. Throws
- * SERVICE_UNAVAILABLE if the search takes longer than a second.
+ * SERVICE_UNAVAILABLE if the search takes too long.
  */
 export async function listCycleErrors(
   tx: Sql,

@@ -30,7 +30,7 @@ test("a version whose cycle search takes too long stays a draft", async () => {
   const refused = [
     503,
     "SERVICE_UNAVAILABLE",
-    "Cannot search the dependencies for cycles within 1 second. Nothing was stored. Publish fewer documents at once, or reference fewer definitions.",
+    "Cannot search the dependencies for cycles within 2 seconds. Nothing was stored. Publish fewer documents at once, or reference fewer definitions.",
   ];
   const published = await write(api, "/agent/top@1.0.0/publish", person);
   expect(published.headers.get("retry-after")).toBe("2");
