@@ -258,7 +258,9 @@ test("a statement that outlives its session on the coordinator holds back the cu
   const held = await exportDataset(app, first, "runs");
   expect(held.status).toBe(503);
   // The database hides no session, so the response does not ask for a grant.
-  expect(await held.json()).toMatchObject({ error: { message: expect.stringContaining("An open transaction") } });
+  expect(await held.json()).toMatchObject({
+    error: { message: expect.stringContaining("An open transaction") },
+  });
   release.resolve();
   await blocking;
   await waitFor(async () => (await onNode()).length === 0);
