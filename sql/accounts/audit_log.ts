@@ -46,8 +46,8 @@ export async function insertAuditEntries(sql: Sql, entries: readonly AuditEntry[
 }
 
 /**
- * Marks the idempotency key of an entry as applied, and throws like `insertAuditEntry`. For a change whose own statement inserts
- * the entry: call it before that statement, in the same transaction.
+ * Marks the idempotency key of an entry as applied. Throws IDEMPOTENCY_IN_PROGRESS if the request no longer holds the key. Call it
+ * for a change whose own statement inserts the entry, before that statement and in the same transaction.
  */
 export async function claimKeyOf(tx: Sql, entry: AuditEntry): Promise<void> {
   const { idempotencyKey, requestId, subject } = entry;

@@ -1,4 +1,4 @@
-/** Writes to accounts and organizations that wait for a lock use few of the connections. */
+/** While writes to accounts and organizations wait for a lock, they use few of the connections. */
 import { expect, test } from "bun:test";
 import { openOrgScene } from "../../helpers/accounts/organization.ts";
 import type { TestApp, TestRequest } from "../../helpers/http/app.ts";

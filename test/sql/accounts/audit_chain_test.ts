@@ -224,8 +224,8 @@ test("deletes entries older than 400 days from the start of the chain, and still
   expect(await deleteOld(400)).toBe(0);
   await sealAuditLog(db.sql, 10);
   expect(await deleteOld(500)).toBe(0);
-  // The database keeps entries for 400 days, even if the caller passes fewer days. It keeps the fourth entry, because the third
-  // is not old enough and comes first.
+  // The database keeps entries for 400 days, even if the caller passes fewer days. Entries are deleted in order, so the fourth
+  // entry stays while the third is too recent.
   expect(await deleteOld(1)).toBe(2);
   expect(await deleteOld(1)).toBe(0);
   expect(await verify(db)).toMatchObject({ entries: 3, head: { position: 5 } });

@@ -29,7 +29,10 @@ const ROWS = 1200;
 const FIRST_TIME = Date.UTC(2026, 0, 1);
 /** Approximate size of a row's line in bytes. */
 const LINE_BYTES = 1400;
-/** Large enough that a range of 300 lines exceeds the socket buffers: up to 36 MB per connection, with its usual limits. */
+/**
+ * Large enough that a range of 300 lines exceeds the socket buffers, which hold up to 36 MB per connection with the kernel's
+ * default limits.
+ */
 const LONG_LINE_BYTES = 200_000;
 
 let db: TestDatabase;

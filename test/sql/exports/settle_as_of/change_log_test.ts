@@ -7,7 +7,7 @@ import { makeExportProject } from "../../../helpers/exports/export_project.ts";
 import { openTestApp } from "../../../helpers/http/app.ts";
 
 const DATASETS = EXPORT_DATASET_NAMES.map((name) => EXPORT_DATASETS[name]);
-/** Datasets whose rows no other rows reference. */
+/** Datasets whose rows belong to rows of another dataset. */
 const CHILDREN = DATASETS.filter(({ parents }) => parents.length > 0);
 
 interface Entry {
