@@ -183,7 +183,7 @@ describe("POST /auth/keys limits", () => {
     const responses = await Promise.all(
       Array.from({ length: 6 }, () => api.request(PATH, { method: "POST", key: token, body: {} })),
     );
-    // makeSession() has already created one key.
+    // With the key of makeSession(), 97 active keys exist. The limit allows three more.
     expect(responses.map(({ status }) => status).toSorted()).toEqual([201, 201, 201, 409, 409, 409]);
     const refused = responses.find(({ status }) => status === 409);
     expect(await refused?.json()).toMatchObject({

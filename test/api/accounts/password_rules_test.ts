@@ -65,7 +65,8 @@ test("passwordProblem() refuses passwords that contain the username or the email
   ]) {
     expect([password, passwordProblem(password, ANN)]).toEqual([password, OWN]);
   }
-  // Parts of two letters do not count, because many words contain them by chance.
+  // A password may contain a two-letter username, because many words contain the same letters by chance. A password may also
+  // contain the local part of the email address.
   expect(passwordProblem("kobalt lamp", { username: "ko", email: "la@mail.example" })).toBeNull();
 });
 

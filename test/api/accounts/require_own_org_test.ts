@@ -24,10 +24,7 @@ beforeAll(async () => {
 });
 afterAll(() => scene[Symbol.asyncDispose]());
 
-/**
- * Sends the row's request, and commits a change of the caller's membership while the request waits for a lock. Then restores the
- * owner role.
- */
+/** Sends the row's request. While the request waits for a lock, demotes or removes the caller. Then restores the owner role. */
 async function askDuring(row: Row, change: "demote" | "remove"): Promise<Asked | undefined> {
   const { db } = scene.api;
   const [asked] = await commitDuring(
@@ -71,7 +68,7 @@ test("on every write route with a role check, a caller who is demoted during the
 test("a member who is removed during the request is refused, and an owner who stays is not", async () => {
   for (const [action, refusal] of [
     ["project.update", "403 ORG_ACCESS_DENIED"],
-    // The error is the same as for another organization's job.
+    // Another organization's job causes the same error.
     ["export_job.cancel", "404 EXPORT_JOB_NOT_FOUND"],
   ] as const) {
     const row = ROLE_WRITES.find(({ audit }) => audit === action);

@@ -5,7 +5,7 @@ import { openTestDatabase } from "../../helpers/postgres/database.ts";
 
 const PASSWORD = "seven quiet lamps";
 
-/** The commands that write, with their audit actions. Each command uses the results of the commands before it. */
+/** The commands that write, with their audit actions. Later commands use the results of earlier ones. */
 const WRITES: readonly [words: string, action: string][] = [
   ["user create --username ann --email ann@example.com --password correct-horse", "user.create"],
   ["org create --slug acme --name Acme", "org.create"],

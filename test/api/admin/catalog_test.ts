@@ -52,7 +52,7 @@ test("catalog held lists held changes, and accept and reject decide about one mo
     ["b", true],
     ["c", false],
   ]);
-  // The last decision applies, even to a change that was rejected before.
+  // Accepting all changes includes the change that was rejected before.
   expect(await runJson(url, ["catalog", "accept", "--all"])).toMatchObject({ models: ["acme/b", "acme/c"] });
   expect(await readInputs(sql)).toEqual({ b: 0, c: 0, "x/a": 0 });
   expect((await runCommand(url, ["catalog", "accept", "--all"])).out).toBe("Nothing waits.\n");

@@ -11,8 +11,7 @@ test("tracker check finds no difference in our own tables or in views over anoth
     schema: "public",
     kind: "tables",
     differences: [],
-    // The owner of the tables and superusers are omitted. The service's roles can write, because the service imports
-    // rows.
+    // The table owner and superusers are omitted. The service's roles can write, because the service imports rows.
     writers: ["ulr_app", "ulr_test_app"],
   });
   await moveToForeignTracker(db.owner);
@@ -104,7 +103,7 @@ test("tracker check prints one line for each difference", async () => {
   ]);
 });
 
-/** Returns SQL that replaces the view of notes with a view of `source`, with the expression `content` as its content. */
+/** Returns SQL that recreates the view of notes over `source`. The expression `content` becomes its content column. */
 function replaceNotes(source: string, content = "x_content"): string {
   return `
     drop view acme_exports.issue_notes;

@@ -153,7 +153,7 @@ const HEADERS: Readonly<Record<string, string>>[] = [
 const METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "PROPFIND"];
 
 const WISH = fc.record({
-  // Null stands for the route's own method. It is frequent, because other methods usually get 405.
+  // Null means the route's own method. Null has a higher weight, because other methods usually get 405.
   method: fc.oneof(
     { weight: 3, arbitrary: fc.constant(null) },
     { weight: 1, arbitrary: fc.constantFrom(...METHODS) },
@@ -186,7 +186,7 @@ async function makeScene(api: TestApp): Promise<Scene> {
   const keyOf = async (options: object) => (await api.make.key({ userId, ...options })).key;
   const session = async () => (await api.make.session({ userId })).token;
   return {
-    // Each write is listed five times, because writes are few and have the most checks.
+    // Each write is listed five times, because there are few writes and they have the most checks.
     routes: [...api.app.routes, ...Array.from({ length: 4 }, () => writes).flat()],
     key: person.key,
     ids: {
@@ -210,7 +210,7 @@ function toRequest(
   turn: number,
   { routes, key, credentials, ids }: Scene,
 ): [string, TestRequest] {
-  // The routes take turns, so that each gets several requests.
+  // Requests cycle through the routes, so that each route gets several requests.
   const route = pick(routes, turn);
   const method = wish.method ?? route.method;
   let next = 0;
@@ -265,7 +265,7 @@ async function judge(response: Response): Promise<string | null> {
   const text = await response.text();
   const leak = findLeak(text + JSON.stringify([...headers]));
   if (leak) return `it says "${leak}"`;
-  // Responses to HEAD have no body. A page shows the error in its form or its URL.
+  // A response to HEAD has no body. An HTML page shows the error in its form or its URL.
   if (text === "" || headers.get("content-type")?.startsWith("text/html")) return null;
   const { error } = JSON.parse(text) as { error: { code: string; message: string; requestId: string } };
   const isKnown = error.code in ERRORS && ERRORS[error.code as keyof typeof ERRORS].status === status;

@@ -8,9 +8,9 @@ import { listOperations, readDocument } from "../../helpers/http/openapi.ts";
 const JSON_TYPE = { "content-type": "application/json" };
 const AUTH_MAX_BYTES = 4096;
 const PASSKEY_MAX_BYTES = 32_768;
-/** The paths below /auth that accept the response of a passkey. */
+/** The paths below /auth that accept a passkey response. They allow larger bodies. */
 const PASSKEY_PATHS = ["factors/passkeys", "factors/verify", "login/second-factor"];
-/** The maximum length of a JSON text that a refusal writes: the response or the log line. */
+/** The maximum length of the JSON that a refusal writes as its response or log line. */
 const REFUSAL_MAX_CHARS = 32_768;
 /** The maximum length of a text that `JSON.parse` reads during a refusal. The test app parses the log line. */
 const PARSED_MAX_CHARS = 2_000;
@@ -31,8 +31,9 @@ function clearSpies(): void {
 interface Sent {
   status: number;
   text: string;
-  /** The lengths of the longest texts that `JSON.stringify` wrote and `JSON.parse` read during the request. */
+  /** The length of the longest text that `JSON.stringify` returned during the request. */
   written: number;
+  /** The length of the longest text that `JSON.parse` read during the request. */
   parsed: number;
 }
 

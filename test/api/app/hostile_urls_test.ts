@@ -2,9 +2,9 @@
 import { afterAll, expect, spyOn, test } from "bun:test";
 import { openTestApp } from "../../helpers/http/app.ts";
 
-/** The length of the tested URLs. Bun refuses more than 16 KiB of request line and headers. */
+/** The length of the tested URLs. Bun refuses requests whose request line and headers exceed 16 KiB. */
 const URL_MAX_CHARS = 15_000;
-/** The maximum length of a JSON text that a refusal writes. A response lists up to 50 problems. */
+/** The maximum length of the JSON that a refusal writes. A response lists up to 50 problems. */
 const WRITTEN_MAX_CHARS = 4 * URL_MAX_CHARS;
 
 const stringify = spyOn(JSON, "stringify");

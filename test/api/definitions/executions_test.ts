@@ -14,7 +14,7 @@ import { countsOf, makePlatformAdmin, record, statisticsOf } from "../../helpers
 import { openTestApp, type TestApp } from "../../helpers/http/app.ts";
 import { waitFor } from "../../helpers/wait_for.ts";
 
-/** Adds an execution recorded at this time, in SQL. */
+/** Adds an execution in SQL. `at` is the time at which it was recorded. */
 async function makeExecution(
   api: TestApp,
   { id, lineId }: MadeDefinition,
@@ -137,7 +137,7 @@ test("counters are exact under concurrent writes from two processes", async () =
     const results = [];
     for (let n = 0; n < 5; n += 1) {
       const admin = admins[writer % admins.length] ?? admins[0];
-      // Each pair of writers has one run id in common.
+      // The first requests of each pair of writers have the same run id.
       const body = { source: "sdk", ...(n === 0 ? { runId: `run-${writer >> 1}` } : {}) };
       results.push(await record(writer % 2 ? second : api, admin as Caller, "/agent/reviewer", body));
     }

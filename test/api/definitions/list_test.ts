@@ -320,7 +320,7 @@ test("a list that takes too long returns 503 with Retry-After", async () => {
   expect(await list(api, "")).toMatchObject({ total: 0 });
 });
 
-/** Counts the lists that wait for a locked table. Each holds a connection. */
+/** Counts the list queries that wait for a table lock. Each query holds a connection. */
 async function countWaitingLists(api: TestApp): Promise<number> {
   const rows = await api.db.admin`
     select 1 from pg_stat_activity

@@ -3,7 +3,7 @@ import { ask, createAgent, errorOf } from "../../helpers/definitions/definitions
 import { openTestApp, type TestApp } from "../../helpers/http/app.ts";
 import type { Person } from "../../helpers/postgres/factory.ts";
 
-/** The maximum number of attempts of a write. */
+/** The maximum number of attempts per write. */
 const MAX_TRIES = 5;
 
 /**

@@ -30,7 +30,7 @@ async function create(
   return response.status === 201 ? [201] : errorOf(response);
 }
 
-/** Adds `count` drafts to one line. */
+/** Creates a line with `count` drafts. */
 async function makeDrafts(api: TestApp, { org, user }: Person, count: number): Promise<void> {
   const { lineId } = await makeDefinition(api.db.sql, { org, user }, { name: "many" });
   await api.db.sql`
@@ -78,7 +78,7 @@ test.each([
     expect(await errorOf(await write(api, "/agent/source@1.0.0/retranslate", own(owner), again))).toEqual(
       refused,
     );
-    // A missing definition returns 404, even over the quota.
+    // A missing definition returns 404, even if the quota is exceeded.
     const absent: [path: string, body: object][] = [
       ["source@9.9.9/retranslate", again.body],
       ["nowhere@1.0.0/retranslate", again.body],
@@ -116,7 +116,7 @@ test("a batch that publishes its documents does not need room for drafts", async
   expect((await submit(names, { publish: true })).status).toBe(201);
   const refused = [409, "QUOTA_EXCEEDED", { quota: "drafts", limit: 100 }];
   expect(await errorOf(await submit(["more"], {}))).toEqual(refused);
-  // A validation checks the quotas of two requests: the one that creates the draft, and the one that publishes it.
+  // A validation checks the quotas of two requests: the creation of the draft and its publication.
   const body = { type: "agent", yaml: agentYaml("more"), publish: true };
   const one = await write(api, "/validate", own(owner), { body });
   expect(await one.json()).toMatchObject({ data: { errors: [{ code: "QUOTA_EXCEEDED" }] } });
@@ -147,7 +147,7 @@ test("concurrent batches and other writers stay within the quota together", asyn
     const response = await write(api, "/batch", own(owner), { body: { definitions } });
     return response.status === 201 ? [201] : errorOf(response);
   };
-  // The lock makes all three requests start before any of them adds a version.
+  // The lock makes all three requests start before any request adds a version.
   const { running } = await api.db.owner.begin(async (tx) => {
     await tx`select from definition_lines where name = 'base' for no key update`;
     const batches = ["2.0.0", "3.0.0"].map(submit);
@@ -267,7 +267,7 @@ test("drafts that grow concurrently stay within the byte quota together", async 
   );
   expect(statuses.filter((status) => status === 200)).toHaveLength(2);
   expect(statuses.filter((status) => status === 409)).toHaveLength(6);
-  // A longer field also makes the document longer.
+  // The field is written into the document, so a longer field makes the document longer.
   const long = { method: "PUT", body: { description: "x".repeat(3_000) } } as const;
   expect(await errorOf(await write(api, "/agent/draft-0@1.0.0", own(owner), long))).toEqual([
     ...[409, "QUOTA_EXCEEDED", { quota: "yamlBytes", limit }],
@@ -282,7 +282,7 @@ test.each([
   const owner = await api.make.person();
   await createAgent(api, own(owner), { name: "draft" });
   await publishAgent(api, own(owner), { name: "source" });
-  /** Sends a text by creating, updating and forking. New names start with `stem`. */
+  /** Sends a text in a creation, an update and a fork. New names start with `stem`. */
   const send = async (stem: string, text: string) => {
     const yaml = agentYaml(stem, "1.0.0", { [field]: JSON.stringify(text) });
     const responses = [
@@ -292,7 +292,7 @@ test.each([
     ];
     return Promise.all(responses.map((response) => (response.ok ? [response.status] : errorOf(response))));
   };
-  // A character outside the Basic Multilingual Plane counts as one.
+  // A character outside the Basic Multilingual Plane counts as one character.
   expect(await send("longest", "😀".repeat(limit))).toEqual([[201], [200], [201]]);
   const refused = [`agent.interface.${field}`, field, field].map((path) => [
     422,

@@ -13,7 +13,7 @@ import {
 } from "../../helpers/definitions/definitions.ts";
 import { openTestApp, type TestApp } from "../../helpers/http/app.ts";
 
-/** Replaces the rendered text of a version with one from an older translator. */
+/** Replaces the rendered text of a version with a text from an older translator. */
 async function age(api: TestApp, id: string): Promise<void> {
   await api.db.sql`
     update definitions

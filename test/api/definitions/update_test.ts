@@ -37,7 +37,7 @@ test("PUT writes fields into the document, keeps comments and renders the docume
   expect(changed.yaml).toStartWith("# kept\n");
   expect(changed.yaml).toContain("displayName: Second Reader");
   expect(changed.hash).not.toBe(made.hash);
-  // An analyst requires a process, which the document lacks.
+  // The agent type "analyst" requires a process block, which the document lacks.
   expect(changed).toMatchObject({ runtimeMd: null, translationError: { reason: "missing_block" } });
   const [audited] = await api.db.sql`select action from audit_log order by id desc limit 1`;
   expect(audited).toEqual({ action: "definition.update" });

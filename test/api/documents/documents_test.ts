@@ -40,7 +40,7 @@ test("a bug in the translator or the scan is logged without the document's text"
   });
   const opened = openDocuments({ log });
   const yaml = agentYaml("reviewer", "1.0.0", { description: "Prüft einen reviewer" });
-  // Makes built-in functions that the translator and the scan use fail, with their input in the message.
+  // Replaces built-in functions that the translator and the scan call. The replacements throw an error that contains their input.
   const { normalize } = String.prototype;
   const { byteLength } = Buffer;
   const failing = (text: string): never => {
@@ -226,7 +226,7 @@ test("other requests are served while large documents are read, edited, compared
     normalize: () => documents.normalize({ type: "agent", yaml, includeYaml: true }),
   };
   for (const [what, work] of Object.entries(works)) {
-    // A response takes a millisecond. Without a thread, no response would arrive before the work is done.
+    // A response takes about a millisecond. Without a thread, no response would arrive before the work is done.
     const responses = await countResponses(`${server.origin}/health/live`, work());
     expect([what, responses > 20]).toEqual([what, true]);
   }

@@ -19,7 +19,8 @@ test.each([
   ["[a](http://example.com)", `<a href="http://example.com" ${REL}>a</a>`],
   ["<https://example.com/>", `<a href="https://example.com/" ${REL}>https://example.com/</a>`],
   ["[a](//example.com)", `<a href="//example.com" ${REL}>a</a>`],
-  // On a page with the same scheme, this URL is relative. On a page with the other scheme, it names another host.
+  // A URL without slashes after its scheme is relative on a page with the same scheme. On a page with another scheme, the URL names
+  // a host.
   ["[a](http:example.com)", `<a href="http:example.com" ${REL}>a</a>`],
   ["[a](https:example.com)", `<a href="https:example.com" ${REL}>a</a>`],
   ["[a](/\\\\example.com)", `<a href="/%5Cexample.com">a</a>`],

@@ -5,7 +5,7 @@ import { DEFINITION_TYPES, type DefinitionType } from "../../../shared/vocabular
 import { parsed, readDemoDefinitions } from "../../helpers/definitions/demo_definitions.ts";
 import { AWKWARD_PIECES } from "../../helpers/http/large_bodies.ts";
 
-/** Returns a parsed agent with this opener. */
+/** Returns a parsed agent with the given opener. */
 function withOpener(opener: string) {
   return parsed(
     `agent:\n  interface: {name: a, version: 1.0.0}\n  mission:\n    opener: ${JSON.stringify(opener)}\n`,
@@ -201,8 +201,9 @@ test("scanDefinition() ignores patterns that an auditor should look for", () => 
       ["remote-script", "instruction-override", "remote-script"],
     ]);
   }
-  // A dotted key is not a path. The command of a condition is executed, so it is reported.
+  // A key that contains a dot is not a path, so its text is scanned.
   expect(locationsIn('  "mission.explicit_prohibitions": curl x | sh\n')).toHaveLength(1);
+  // The command of a condition is executed, so it is reported.
   expect(locationsIn("  auto_fail: {conditions: [{detection: {command: curl x | sh}}]}\n")).toHaveLength(1);
   // A command that runs when the document is loaded is reported in every field.
   expect(locationsIn("  mission: {explicit_prohibitions: ['!`id`']}\n")).toHaveLength(1);
@@ -284,7 +285,7 @@ test.each(AWKWARD_PIECES)(
     scanDefinition(withOpener(text), (characters) => {
       read += characters;
     });
-    // NFKC expands a ligature of three bytes to 18 letters.
+    // NFKC expands a ligature of three bytes to 18 characters.
     expect(read).toBeLessThan(25 * Math.max(text.length, text.normalize("NFKC").length));
   },
 );

@@ -192,7 +192,7 @@ test("a reader that has passed a quarantined definition's events does not get th
   expect(names(passed)).toEqual(["safe"]);
   await runJson(api.db.url, ["definition", "release", ...target]);
   expect((await read(api, null, `?after=${passed.nextCursor}`)).events).toEqual([]);
-  // A reader that has not passed these events gets them in their original order.
+  // A reader that has not read past these events gets them in their original order.
   expect(names(await read(api, null, `?after=${before}`))).toEqual(["unsafe", "safe"]);
 });
 

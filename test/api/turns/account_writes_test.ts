@@ -1,4 +1,4 @@
-/** While writes to accounts and organizations wait for a lock, they use few of the connections. */
+/** While writes to accounts and organizations wait for a lock, they use few connections. */
 import { expect, test } from "bun:test";
 import { openOrgScene } from "../../helpers/accounts/organization.ts";
 import type { TestApp, TestRequest } from "../../helpers/http/app.ts";
@@ -6,7 +6,7 @@ import { listWaiting } from "../../helpers/postgres/waiting_sessions.ts";
 import { waitFor } from "../../helpers/wait_for.ts";
 import { callWebhooks, dataOf, WEBHOOK_BODY } from "../../helpers/webhooks/call_webhooks.ts";
 
-/** The number of one caller's writes of a kind that run at once: a quarter of the connections. */
+/** The limit on concurrent writes per caller and kind: a quarter of the connections, rounded down. */
 const RUNNING = 2;
 const HUNDRED = 100;
 
@@ -91,7 +91,7 @@ test("each write to an organization or an account uses one of the caller's turns
   }
 });
 
-/** Returns the maximum number of sessions that wait for a lock while pending requests have time to reach it. */
+/** Returns the maximum number of sessions that wait for a lock at once. Gives pending requests time to reach the lock. */
 async function countMostWaiting(api: TestApp, key: string): Promise<number> {
   const counts: number[] = [];
   const count = async () => {
@@ -100,7 +100,7 @@ async function countMostWaiting(api: TestApp, key: string): Promise<number> {
   };
   await waitFor(count);
   for (let n = 0; n < 2 * RUNNING; n += 1) {
-    // Takes long enough for a write that does not wait for its turn to reach the lock.
+    // During this request, a write over the limit would reach the lock.
     expect((await api.request("/api/v1/auth/me", { key })).status).toBe(200);
     await count();
   }

@@ -1,4 +1,4 @@
-/** Writes to definitions that wait for a row lock use few of the connections. */
+/** While writes to definitions wait for a row lock, they use few connections. */
 import { expect, test } from "bun:test";
 import { WRITES_WAITING_MAX } from "../../../api/turns.ts";
 import { lockTransaction } from "../../../sql/locks.ts";
@@ -15,7 +15,7 @@ import { openTestApp } from "../../helpers/http/app.ts";
 import { listWaiting } from "../../helpers/postgres/waiting_sessions.ts";
 import { waitFor } from "../../helpers/wait_for.ts";
 
-/** The number of one caller's writes that run at once: a quarter of the connections. */
+/** The limit on concurrent writes per caller: a quarter of the connections, rounded down. */
 const RUNNING = 2;
 
 const config = { databasePoolMax: 10 };
@@ -80,7 +80,7 @@ test("each kind of write to a definition uses the caller's turns", async () => {
         counts.push((await listWaiting(api.db.admin)).length);
         return counts.at(-1) === RUNNING;
       });
-      // During this request, writes without a turn would reach the lock.
+      // During this request, a write over the limit would reach the lock.
       for (let n = 0; n < RUNNING; n += 1) {
         expect((await ask(api, "/agent/source", other)).status).toBe(404);
         counts.push((await listWaiting(api.db.admin)).length);

@@ -68,7 +68,7 @@ test("a passkey verifies the session once, with the newest options, before they 
       .challenge;
   await makeStale(api);
   const replaced = await begin();
-  // `get()` increments the counter to 0, which synced passkeys always send. The service accepts a counter that stays 0.
+  // `get()` increments the counter to 0. Synced passkeys always send 0, and the service accepts a counter that stays 0.
   device.count = -1;
   const passkey = device.get({ challenge: await begin(), origin: ORIGIN });
   expect(await verify(api, key, { passkey })).toBe("200");

@@ -124,7 +124,7 @@ test("a link stays invalid after its sender regains a role that may invite", asy
     expect((await ask(api, `/orgs/${org.slug}/members/${sender.user.id}`, change)).status).toBe(200);
   }
   expect((await accept(scene, toOwner.ann, toOwner)).code).toBe("VALIDATION_ERROR");
-  // This link stayed valid, because the sender could also invite viewers as an admin.
+  // This link stayed valid, because the sender may still invite viewers after becoming an admin.
   expect((await accept(scene, toViewer.ann, toViewer)).status).toBe(200);
 });
 

@@ -217,7 +217,7 @@ test("a user sends at most fifty invitations an hour across all organizations", 
     body: { email: "b@example.com", role: "viewer" },
   });
   expect(response.status).toBe(429);
-  // The oldest of the fifty invitations is 49 minutes old.
+  // The oldest of the fifty invitations is 49 minutes old, so the next invitation is allowed in about 11 minutes.
   expect(Number(response.headers.get("retry-after"))).toBeWithin(10 * 60, 12 * 60);
 });
 

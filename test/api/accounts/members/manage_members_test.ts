@@ -26,7 +26,7 @@ test("an owner changes a role and removes a member, with an audit entry for each
   const changed = await change(scene, owner, viewer, "owner");
   const { id: userId, username } = viewer.user;
   expect(changed).toMatchObject({ status: 200, data: { member: { userId, username, role: "owner" } } });
-  // The member already has this role, so this adds no audit entry.
+  // The member already has the owner role. The request adds no audit entry.
   expect((await change(scene, owner, viewer, "owner")).status).toBe(200);
   expect((await remove(scene, owner, viewer)).status).toBe(204);
   expect(await remove(scene, owner, viewer)).toMatchObject({

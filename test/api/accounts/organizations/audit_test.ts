@@ -149,8 +149,8 @@ test("a refusal that cannot be recorded does not suppress the next one of its ki
   now += 30_000;
   expect(await refuse()).toBe(403);
   expect(await count(owner.org.id)).toBe(1);
-  // The user's one-minute window has ended. If the unrecorded refusal had opened a window for its kind, that window would still be
-  // open.
+  // The minute of the user's limit is over. The previous refusal was not recorded, so it must not count toward the limit for
+  // refusals of its kind.
   now += 30_000;
   expect(await refuse()).toBe(403);
   expect(await count(owner.org.id)).toBe(2);

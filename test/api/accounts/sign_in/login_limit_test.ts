@@ -8,13 +8,13 @@ import { waitFor } from "../../../helpers/wait_for.ts";
 
 const WRONG = "wrong password";
 
-/** Returns a new account's email and a wrong password, so that only the client address can reach a limit. */
+/** Returns a new account's email and a wrong password, so that only the limit per client address applies. */
 async function wrongPair(api: TestApp): Promise<{ email: string; password: string }> {
   const { email } = await makeAccount(api);
   return { email, password: WRONG };
 }
 
-/** Returns credentials of an account that does not exist. Verifying them costs as much as for an existing account. */
+/** Returns credentials of an account that does not exist. Verifying them takes as much work as for an existing account. */
 function nobody(): { email: string; password: string } {
   return { email: `${crypto.randomUUID()}@example.com`, password: WRONG };
 }
@@ -24,7 +24,7 @@ interface Timed extends TestApp {
   pass(seconds: number): Promise<void>;
 }
 
-/** Opens an app with this limit of sign-in attempts per minute. */
+/** Opens an app that allows `limit` sign-in attempts per minute. */
 async function openTimed(limit: number, config: TestAppOptions["config"] = {}): Promise<Timed> {
   let passedMs = 0;
   const api = await openTestApp({
@@ -165,7 +165,7 @@ async function guess(api: TestApp, email: string, networks: readonly number[]) {
   return statuses;
 }
 
-/** Raises all accounts' delays to the maximum, as many more guesses would. */
+/** Raises the delays of all accounts to the maximum, as if many more passwords had been guessed. */
 async function growDelay(api: TestApp): Promise<void> {
   await api.db.sql`update login_account_attempts set attempts = 144`;
 }

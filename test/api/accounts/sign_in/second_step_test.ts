@@ -63,7 +63,7 @@ describe("with an authenticator app's code", () => {
     await using place = await open();
     const { api, clock } = place;
     const { account, secret } = await withTotp(api, clock, await makeAccount(api));
-    // This code was already used to add the app.
+    // The code was already used when the authenticator app was added.
     expect(
       await outcomeOf(await secondStep(api, { ...(await tokenOf(api, account)), code: clock.code(secret) })),
     ).toBe(WRONG);
@@ -151,7 +151,7 @@ describe("guessing", () => {
     expect(mails).toHaveLength(1);
     const [code = ""] = recoveryCodes;
     expect(await outcomeOf(await secondStep(api, { ...(await tokenOf(api, account)), code }))).toBe("200");
-    // A correct password or factor does not reset the limit. The limit ends after a day.
+    // Neither a correct password nor a recovery code resets the limit. The limit ends after a day.
     expect(
       await outcomeOf(await secondStep(api, { ...(await tokenOf(api, account)), code: clock.code(secret) })),
     ).toBe("429 RATE_LIMITED");
@@ -165,7 +165,7 @@ describe("guessing", () => {
     const clock = new Clock();
     await using api = await openTestApp({ now: clock.now, config: { rateLimitLoginPerMinute: 6 } });
     const { account } = await withTotp(api, clock, await makeAccount(api));
-    // Two attempts have been counted: the sign-in, and the password for the new factor.
+    // Two attempts have been counted: the sign-in, and the password check when the factor was added.
     const { loginToken } = await firstStep(api, account);
     const code = "no code";
     const outcomes: string[] = [];
@@ -188,7 +188,7 @@ describe("guessing", () => {
     const travel = { address: "203.0.113.50" };
     expect((await login(api, account, travel)).status).toBe(429);
     await api.db.sql`update login_waits set waiting_since = waiting_since - interval '15 minutes'`;
-    // The process caches the refusal until the wait ends by its own clock.
+    // The process caches the refusal until its own clock reaches the end of the wait.
     clock.time += 900_000;
     const { loginToken } = await firstStep(api, account, travel);
     const code = clock.code(secret);

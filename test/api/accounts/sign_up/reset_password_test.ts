@@ -242,7 +242,7 @@ test("after a reset, guesses of strangers do not delay the user's sign-in", asyn
   for (let network = 0; network < 12; network += 1) {
     await login(api, { email: account.email, password: "guess" }, { address: `198.51.${network}.1` });
   }
-  // Sets the maximum delay, as many more guesses would.
+  // Raises the delay to the maximum, as if many more passwords had been guessed.
   await api.db.sql`update login_account_attempts set attempts = 144`;
   expect((await login(api, account)).status).toBe(429);
   expect((await confirm(api, await tokenFor(api, account))).status).toBe(204);

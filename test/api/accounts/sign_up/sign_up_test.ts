@@ -223,7 +223,7 @@ test("a link does not create an account with a password that another person chos
   await using place = await openPlace();
   const { api, runner, server } = place;
   await ask(api, {});
-  // Another person signs up with the address and the username, and waits for the owner to follow the newest link.
+  // Another person signs up with the owner's address and username. The newest link belongs to that sign-up.
   await ask(api, { password: "known to somebody else" });
   await runner.accountMails();
   const { token } = await newestMail(server);

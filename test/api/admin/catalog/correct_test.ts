@@ -8,7 +8,7 @@ import { waitFor } from "../../../helpers/wait_for.ts";
 const sync = (app: TestApp, cost: object) =>
   syncFrom(app.db.sql, documentSource(makeDocument({ acme: { "x/a": { cost } } })), { force: true });
 
-/** Opens an app with a model that was free by mistake for 13 hours. */
+/** Opens an app with a model whose input price was 0 by mistake for 13 hours. */
 async function openMistake(): Promise<TestApp> {
   const app = await openTestApp();
   await sync(app, { input: 3, output: 15 });
@@ -62,7 +62,7 @@ test("a corrected price applies to its period, but not to prices known before th
   expect(await readCost(app, `asOf=${asOf}&knownAt=${correction?.knownFrom}`)).toMatchObject({
     cost: { input: 3 },
   });
-  // The price is 3 just before and just after both boundaries of the corrected period.
+  // The price is 3 one millisecond before each boundary of the corrected period and at each boundary.
   for (const [instant, input] of [
     ["2026-06-25T13:59:59.999Z", 3],
     ["2026-06-25T14:00:00.000Z", 3],

@@ -12,7 +12,7 @@ import { seedSmallDemo } from "../../../helpers/demo.ts";
 import { openTestApp } from "../../../helpers/http/app.ts";
 import { openTestDatabase } from "../../../helpers/postgres/database.ts";
 
-/** Counts the rows that the query selects. Each of them breaks a rule. */
+/** Counts the rows that break a rule. `query` selects these rows. */
 async function countOffenders(sql: Pool, query: string): Promise<number> {
   const [row] = await sql.unsafe<[{ count: number }]>(`select count(*) from (${query}) offenders`);
   return row.count;
@@ -80,8 +80,8 @@ const RULES: Readonly<Record<string, string>> = {
 };
 
 /**
- * Returns row counts and digests of the registry. `texts` covers the columns of definitions that are the same in every demo, `rows`
- * all columns of definitions, and `counters` all columns of lines.
+ * Returns row counts and digests of the registry. The digest `texts` covers the definition columns that are the same in every demo.
+ * `rows` covers all columns of definitions. `counters` covers all columns of lines.
  */
 async function registryDigest(sql: Pool) {
   const [row] = await sql`

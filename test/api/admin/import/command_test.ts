@@ -64,7 +64,7 @@ test("import keeps every value, so a new export is the same byte for byte", asyn
   expect(await other.import(place.file("second.zip"))).toMatchObject({ exitCode: 0 });
   await writeProjectBundle(other.file("third.zip"), { sql: other.db.sql, project });
   expect(await readEntries(other.file("third.zip"))).toEqual(await readEntries(place.file("second.zip")));
-  // JSON null is imported as SQL null. Both are the same in CSV.
+  // JSON null is imported as SQL null. In CSV, JSON null and SQL null look the same.
   for (const dataset of EXPORT_DATASET_NAMES) {
     const [before, after] = [
       await readCsv(sql, project.id, dataset),
@@ -158,7 +158,8 @@ test("import refuses a row that exists with different content, and writes nothin
   const rows = sampleRows(project.id);
   await writeZip(place.file("a.zip"), bundleEntries(project, rows));
   await place.import(place.file("a.zip"));
-  // The stored array contains a null. The first value has 0 instead of the null. The second value is a string instead of the array.
+  // The stored array contains a null. The first variant has 0 instead of the null. The second variant has a string instead of the
+  // array.
   for (const recordData of [{ deep: [{ a: 0 }] }, { deep: "[{a: null}]" }]) {
     const [record] = rows["analysis-records"];
     const changed = { ...rows, "analysis-records": [{ ...record, recordData }] };

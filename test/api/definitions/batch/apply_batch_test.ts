@@ -67,7 +67,7 @@ test("a batch that deadlocks with a fork succeeds, and the fork succeeds or find
     return { batch, fork };
   });
   expect((await batch).status).toBe(201);
-  // If PostgreSQL aborts the fork to resolve the deadlock, the batch has taken its name before the retry.
+  // If PostgreSQL aborts the fork to resolve the deadlock, the batch takes the name "zulu" before the fork is retried.
   expect([201, 409]).toContain((await fork).status);
   await waitFor(async () => {
     const [row] = await api.db.admin<[{ deadlocks: number }]>`

@@ -56,7 +56,7 @@ async function dependentNames(api: TestApp, path: string, caller: Caller | null 
   return dependents.map(({ name, version }) => `${name}@${version}`);
 }
 
-/** Adds an agent to the dependencies of a version, in SQL. */
+/** Adds a dependency on an agent to a version, in SQL. */
 async function makeReference(api: TestApp, definitionId: string, name: string, range = "latest") {
   await api.db.sql`
     insert into definition_references (definition_id, position, type, name, range, context, in_tree)
@@ -103,7 +103,7 @@ test("dependents are the versions with a direct dependency on the definition", a
   const loose = ["loose@1.10.0", "loose@1.9.0", "loose@1.0.0"];
   expect(await dependentNames(api, "/agent/helper@1.2.0")).toEqual(loose);
   expect(await dependentNames(api, "/agent/helper@1.0.0")).toEqual(["pinned@1.0.0"]);
-  // Without a version, the path lists the dependents of all versions.
+  // A path without a version returns the dependents of all versions.
   expect(await dependentNames(api, "/agent/helper")).toEqual([...loose, "pinned@1.0.0"]);
   expect(await dependentNames(api, `/agent/@${slug}/helper`)).toEqual([...loose, "pinned@1.0.0"]);
   expect(await dependentNames(api, "/agent/pinned")).toEqual(["indirect@1.0.0"]);
@@ -284,7 +284,7 @@ test("a user with many organizations hides no other dependents", async () => {
   expect(dependents.map(({ name }) => name)).toEqual(["flood", "flood", "helped", "more", "more"]);
 });
 
-/** Adds references to the organization's agent "helper" to a version, in SQL. */
+/** Adds one reference per range to a version, in SQL. The target is the organization's agent "helper". */
 async function addReferences(api: TestApp, definitionId: string, { org }: Person, ranges: readonly string[]) {
   await api.db.sql`
     insert into definition_references (definition_id, position, type, name, range, context, in_tree, org_slug, target_org_id)

@@ -136,7 +136,7 @@ test("expandDependencies() respects its limits for multiplying layers and for a 
     Array.from({ length: 9000 }, (_, n) => [n === 0 ? "a" : `${n}`, [`${n + 1}`]]),
   );
   for (const [needs, definitions, deepest] of [
-    // The tree of the layers repeats definitions, so it is truncated.
+    // The tree of `layers` repeats the 800 definitions, so the tree is truncated.
     [layers, 40 * 20, 40],
     [chain, MAX_DEPENDENCY_NODES, MAX_DEPENDENCY_NODES],
   ] as const) {

@@ -252,7 +252,7 @@ test("members can fork their own drafts and archived versions, and other callers
   expect(refused).toEqual([409, "NOT_FORKABLE", { reason: "ARCHIVED" }]);
   const unseen = await write(api, "/agent/sketch@1.0.0/fork", stranger, { body: { name: "mine" } });
   expect((await errorOf(unseen)).slice(0, 2)).toEqual([404, "NOT_FOUND"]);
-  // A key that is bound to another organization does not carry the user's membership in this one.
+  // A key bound to another organization does not grant the user's membership in the source's organization.
   const bound = await api.make.key({ userId: author.user.id, orgId: author.personalOrg.id });
   const elsewhere = await write(api, "/agent/old@1.0.0/fork", bound, { body: { name: "mine" } });
   expect(await errorOf(elsewhere)).toEqual([409, "NOT_FORKABLE", { reason: "ARCHIVED" }]);

@@ -122,7 +122,7 @@ function expectedIds(stored: readonly Stored[], asked: Query): string[] {
   return asked.sortOrder === "asc" ? ascending : ascending.reverse();
 }
 
-/** Whether the list shows `a` instead of `b`, a version of the same line. */
+/** Whether the list shows `a` instead of `b`. Both are versions of one line. */
 function isBefore({ caller, publishedFirst }: Query, a: Version, b: Version): boolean {
   const isOwn = a.org === 0 && caller !== "anonymous";
   if (!publishedFirst || !isOwn || a.status === b.status) return isHigher(a, b);

@@ -130,7 +130,7 @@ test("other organizations' private names do not change a search, however they ar
 });
 
 test("every word of a description of maximum length is found", async () => {
-  // 800 words of four letters and a space are 4,000 characters.
+  // 800 words of four letters, separated by spaces, have 3,999 characters.
   const words = Array.from(
     { length: 800 },
     (_, n) =>

@@ -38,7 +38,10 @@ async function publishNeeding(
   return warnings.map(({ code, details }) => ({ code, details }));
 }
 
-/** Returns the ids of direct dependencies and the names of unresolved ones. The dependencies and `includeRefs` must agree. */
+/**
+ * Returns the ids of direct dependencies and the names of unresolved references. Fails if `includeRefs` reports different
+ * unresolved names.
+ */
 async function needs(api: TestApp, path: string, caller: Caller | null): Promise<unknown> {
   const found = await ask(api, `/agent/${path}/dependencies?maxDepth=1`, caller);
   const { data } = (await found.json()) as {
@@ -74,7 +77,7 @@ test("another organization's line never replaces a private line for any reader",
   for (const caller of [null, { key: customer.key }, { key: mallory.key }]) {
     expect(await needs(api, "deployment", caller)).toEqual(["no deploy-helper"]);
   }
-  // A bare name resolves to the caller's own line first, with an unbound and with a bound key.
+  // A bare name resolves to the caller's own line first, with an unbound key and with a bound key.
   const bound = await api.make.key({ userId: victim.user.id, orgId: victim.org.id });
   for (const key of [victim.key, bound.key]) {
     const read = await definitionOf(await ask(api, "/agent/deploy-helper", { key }));
@@ -96,7 +99,7 @@ test("a bound reference stays bound for every reader when lines are added", asyn
   for (const caller of [null, { key: first.key }, { key: second.key }, { key: author.key }]) {
     expect(await needs(api, "user@1.0.0", caller)).toEqual([helper.id]);
   }
-  // The references of the next version are resolved again, and now its author has a line with this name.
+  // Publishing the next version resolves its references again. By now, the author has a line named "helper".
   await publishNeeding(api, own(author), { name: "user", requires: ["helper"], version: "2.0.0" });
   const [mine] = await api.db.sql`select id from definitions where version = '6.0.0'`;
   expect(await needs(api, "user@2.0.0", null)).toEqual([mine?.["id"]]);

@@ -44,7 +44,7 @@ test("DELETE waits for a writer of the same line, and both succeed", async () =>
     await tx`update definition_lines set name = name where name = 'reviewer'`;
     deleting = ask(api, "/agent/reviewer@1.0.0", person, { method: "DELETE" });
     await waitFor(async () => (await listWaiting(sql)).length > 0);
-    // After 1.1.0 is published, a trigger marks 1.0.0, which is being deleted, as the latest draft.
+    // Publishing 1.1.0 fires a trigger that marks 1.0.0 as the latest draft, although 1.0.0 is being deleted.
     await tx`
       update definitions
       set status = 'published', visibility = 'public', published_at = now()

@@ -23,7 +23,10 @@ async function listForeign(response: Response): Promise<unknown[]> {
   return warnings.filter(({ code }) => code === "FOREIGN_REFERENCE").map(({ details }) => details);
 }
 
-/** Validates and publishes a version. Returns the details of the FOREIGN_REFERENCE warnings, which must be the same for both. */
+/**
+ * Validates a version as a publication and as a draft, then publishes it. Returns the details of the FOREIGN_REFERENCE warnings,
+ * which must be the same in all three responses.
+ */
 async function publish(api: TestApp, caller: Caller, { requires, version = "1.0.0" }: Given) {
   const yaml = agentNeeding("user", requires, version);
   const tried = await write(api, "/validate", caller, { body: { type: "agent", yaml, publish: true } });
@@ -43,7 +46,7 @@ test("a bare name that resolves to a stranger's definition causes a warning with
   const { slug } = stranger.org;
   const foreign = { type: "agent", name: "leaf", range: "latest", organization: slug };
   expect(await publish(api, author, { requires: ["leaf"], version: "1.0.1" })).toEqual([foreign]);
-  // The next version resolves the name to the same line, so it does not repeat the warning.
+  // The next version resolves the name to the same line, so the publication does not repeat the warning.
   expect(await publish(api, author, { requires: ["leaf"], version: "1.0.2" })).toEqual([]);
   expect(await publish(api, author, { requires: [`@${slug}/leaf`], version: "1.0.3" })).toEqual([]);
   await publishAgent(api, author, { name: "leaf" });

@@ -1,4 +1,4 @@
-/** Patches that git can apply. */
+/** Tests that `git apply` accepts the diffs of documents. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";

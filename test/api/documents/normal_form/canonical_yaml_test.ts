@@ -11,7 +11,7 @@ const { value } = fc.letrec((tie) => ({
     { maxDepth: 4 },
     text,
     fc.integer(),
-    // Documents contain only such numbers, because numbers that would print differently are read as text.
+    // Documents contain no NaN, infinity or -0. The parser keeps numbers as text if they would print differently.
     fc.double({ noNaN: true, noDefaultInfinity: true }).filter((number) => !Object.is(number, -0)),
     fc.boolean(),
     fc.constant(null),

@@ -13,7 +13,7 @@ test("a cursor encodes its position", () => {
 
 test("cursors of one position differ, so they do not reveal whether an event has happened", () => {
   const cursors = Array.from({ length: 100 }, () => encodeCursor(KEY, 722));
-  // The random bytes collide in about one of a million test runs.
+  // The random bytes of two cursors collide in about one of a million runs of this test.
   expect(new Set(cursors).size).toBe(100);
   expect(new Set(cursors.map((cursor) => decodeCursor(KEY, cursor)))).toEqual(new Set([722]));
 });

@@ -138,8 +138,8 @@ test("a mailbox gets at most three invitations an hour from all organizations", 
     expect((await invite({ ...scene, org }, "Victim@example.com", "viewer")).status).toBe(201);
   }
   for (let round = 0; round < 3; round += 1) await invite(scene, "victim@EXAMPLE.com", "viewer");
-  // The limit delays one mail from each of two organizations by an hour. The test cancels these jobs, because its runner ignores
-  // start times.
+  // The limit delays the mails of two organizations by an hour. The test cancels their jobs, because its runner ignores start
+  // times.
   const later = await api.db.sql`
     update pgboss.job set state = 'cancelled' where start_after > now() + interval '59 minutes' returning id`;
   expect(later).toHaveLength(2);
@@ -241,7 +241,7 @@ test("disabled owners get no mail, and each mailbox gets at most ten mails an ho
   await scene.deliver();
   const counts = Map.groupBy(server.received, ({ to }) => String(to));
   expect(counts.get(owner.user.email)).toHaveLength(10);
-  // Five of Ann's ten mails report the role admin, which she no longer has, so they are skipped.
+  // Five of Ann's ten mails are skipped. They report the role admin, which she no longer has.
   expect(counts.get(ann.user.email)).toHaveLength(5);
   expect(counts.size).toBe(2);
 });
@@ -291,8 +291,8 @@ test("a removed member is notified at their current address unless their account
 test("two organizations with the same owners change their members concurrently without a deadlock", async () => {
   await using scene = await openMailScene();
   const { api, owner, server } = scene;
-  // Owners are listed in the order of joining. Queueing mails in that order would lock the addresses in a different order
-  // in each organization.
+  // The service lists owners in the order in which they joined. That order differs between the two organizations. Queueing mails in
+  // that order would lock the addresses in different orders and could deadlock.
   const [other, actor] = [await scene.join("owner"), await scene.join("owner")];
   const second = await api.make.org();
   for (const { user } of [other, owner, actor]) await api.make.member({ orgId: second.id, userId: user.id });

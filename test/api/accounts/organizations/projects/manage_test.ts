@@ -144,7 +144,7 @@ test("if one project's slug is another's name, each request finds the only proje
   await call("POST", "", { name: "Old", slug: "till" });
   await call("POST", "", { name: "till", slug: "new" });
   const slugs: (string | undefined)[] = [];
-  // The second DELETE of /till must not delete the project named till.
+  // The second DELETE of /till must not delete the project whose name is "till".
   for (const path of ["/till", "/till", "/new", "/till/restore", "/till/restore", "/till"]) {
     const method = path.endsWith("/restore") ? "POST" : "DELETE";
     slugs.push((await call(method, path)).data?.project.slug);

@@ -1,4 +1,4 @@
-/** Names in a fork that are bound to lines that the fork's author cannot see. */
+/** Forks with references to lines that the fork's author cannot see. */
 import { expect, test } from "bun:test";
 import {
   agentNeeding,

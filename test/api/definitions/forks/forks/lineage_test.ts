@@ -218,7 +218,7 @@ test("only members of its organization see the name of a deleted draft", async (
     expect(mentions(seen.forks, "next")).toEqual([true, true, true, true, true]);
     expect(mentions(seen.forks, draft.id)).toEqual(members);
   }
-  // The deletion changes no response that a stranger gets.
+  // The deletion changes no response for callers without access to the source's organization.
   expect(after.shown.slice(2)).toEqual(before.shown.slice(2));
   expect(after.forks.slice(2)).toEqual(before.forks.slice(2));
   expect(after.shown[1]).toMatchObject({
