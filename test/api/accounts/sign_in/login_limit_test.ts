@@ -8,7 +8,7 @@ import { waitFor } from "../../../helpers/wait_for.ts";
 
 const WRONG = "wrong password";
 
-/** Returns a new account's email and a wrong password, so that only the limit per client address applies. */
+/** Returns a new account's email and a wrong password, so that only the limit per client address can be reached. */
 async function wrongPair(api: TestApp): Promise<{ email: string; password: string }> {
   const { email } = await makeAccount(api);
   return { email, password: WRONG };

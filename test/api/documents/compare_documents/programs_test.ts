@@ -1,4 +1,4 @@
-/** Tests that `git apply` accepts the diffs of documents. */
+/** Tests that `git apply` accepts generated diffs. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
