@@ -65,7 +65,7 @@ describe("POST /auth/password", () => {
     for (const status of [401, 401, 429]) expect((await change(api, token, body)).status).toBe(status);
   });
 
-  test("applies one of two concurrent changes", async () => {
+  test("applies only one of two concurrent password changes", async () => {
     await using api = await openTestApp();
     const account = await makeAccount(api);
     const { sessionToken } = await signIn(api, account);

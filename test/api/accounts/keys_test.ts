@@ -71,7 +71,7 @@ describe("POST /auth/keys", () => {
     expect((await api.request(PATH, { method: "POST", key: token })).status).toBe(201);
   });
 
-  test("writes an audit entry without the key", async () => {
+  test("writes an audit entry that does not contain the key", async () => {
     await using api = await openTestApp();
     const { token, user, sessionId } = await makeSession(api);
     const { apiKey } = await createKey(api, token, { scope: "read" });
@@ -122,7 +122,7 @@ describe("POST /auth/keys", () => {
   });
 });
 
-test("POST /auth/keys refuses a name that would be displayed differently than stored", async () => {
+test("POST /auth/keys refuses a name that would not be displayed as it is stored", async () => {
   await using api = await openTestApp();
   const { token } = await makeSession(api);
   for (const [body, message] of [
@@ -193,7 +193,7 @@ describe("POST /auth/keys limits", () => {
 });
 
 describe("GET /auth/keys", () => {
-  test("lists the user's keys, including expired but not revoked ones, newest first, without hashes", async () => {
+  test("lists the user's keys newest first, without hashes, including expired but not revoked keys", async () => {
     await using api = await openTestApp();
     const { token, user, org, keyId } = await makeSession(api);
     await makeSession(api);

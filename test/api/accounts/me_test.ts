@@ -37,7 +37,7 @@ describe("GET /auth/me", () => {
     });
   });
 
-  test("returns the kind, scope and expiry of a key", async () => {
+  test("returns the kind, scope and expiry of the caller's API key", async () => {
     await using api = await openTestApp();
     const { user } = await api.make.person();
     const { key } = await api.make.key({
@@ -53,7 +53,7 @@ describe("GET /auth/me", () => {
     });
   });
 
-  test("lists only the organization of a bound key", async () => {
+  test("lists only the organization that the key is bound to", async () => {
     await using api = await openTestApp();
     const { user, org } = await api.make.person();
     const { key } = await api.make.key({ userId: user.id, orgId: org.id });

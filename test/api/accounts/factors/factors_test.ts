@@ -61,7 +61,7 @@ test("removing a factor requires a recent second factor and ends other sessions"
   ]);
 });
 
-test("another user's factor is indistinguishable from a missing one", async () => {
+test("removing another user's factor returns the same error as removing a missing factor", async () => {
   const clock = new Clock();
   await using api = await openTestApp({ now: clock.now });
   const { factorId } = await withTotp(api, clock, await makeAccount(api));
@@ -74,7 +74,7 @@ test("another user's factor is indistinguishable from a missing one", async () =
   expect(own).toBe(none ?? "");
 });
 
-test("new recovery codes invalidate the old ones", async () => {
+test("new recovery codes invalidate the old codes", async () => {
   const clock = new Clock();
   await using api = await openTestApp({ now: clock.now });
   const { account, key, recoveryCodes } = await withTotp(api, clock, await makeAccount(api));

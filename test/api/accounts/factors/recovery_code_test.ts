@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { hashRecoveryCode, mintRecoveryCodes } from "../../../../api/accounts/factors/recovery_code.ts";
 
-test("mintRecoveryCodes() returns ten codes of 80 random bits", () => {
+test("mintRecoveryCodes() returns ten codes with 80 random bits each", () => {
   const codes = [mintRecoveryCodes(), mintRecoveryCodes()].flat();
   expect(new Set(codes).size).toBe(20);
   for (const code of codes) expect(code).toMatch(/^([0-9a-hjkmnp-tv-z]{4}-){3}[0-9a-hjkmnp-tv-z]{4}$/);

@@ -14,7 +14,7 @@ const RFC_VECTORS = [
   [20_000_000_000, "65353130"],
 ] as const;
 
-test("findTotpStep() and the test's implementation accept the codes of RFC 6238", () => {
+test("findTotpStep() and the test helper codeOfStep() agree with the RFC 6238 test vectors", () => {
   for (const [seconds, code] of RFC_VECTORS) {
     const step = Math.floor(seconds / 30);
     expect(codeOfStep(RFC_SECRET, step, 8)).toBe(code);
@@ -23,7 +23,7 @@ test("findTotpStep() and the test's implementation accept the codes of RFC 6238"
   }
 });
 
-test("findTotpStep() accepts clocks that differ by one step, but not by two", () => {
+test("findTotpStep() accepts codes from a clock that is one step off, but not two", () => {
   const secret = mintTotpSecret();
   const now = 1_764_000_015_000;
   const step = Math.floor(now / 30_000);
@@ -33,7 +33,7 @@ test("findTotpStep() accepts clocks that differ by one step, but not by two", ()
   expect(found).toEqual([null, step - 1, step, step + 1, null]);
 });
 
-test("findTotpStep() refuses codes of the last accepted step and of earlier steps", () => {
+test("findTotpStep() refuses codes for the last accepted step and for earlier steps", () => {
   const secret = mintTotpSecret();
   const now = 1_764_000_015_000;
   const step = Math.floor(now / 30_000);
@@ -43,7 +43,7 @@ test("findTotpStep() refuses codes of the last accepted step and of earlier step
   expect(found).toEqual([null, null, step + 1]);
 });
 
-test("findTotpStep() accepts only six digits", () => {
+test("findTotpStep() accepts only codes of exactly six ASCII digits", () => {
   const secret = mintTotpSecret();
   const now = 1_764_000_015_000;
   const code = codeOfStep(secret, Math.floor(now / 30_000));
@@ -52,7 +52,7 @@ test("findTotpStep() accepts only six digits", () => {
   }
 });
 
-test("secrets are unique, have 160 bits and are part of the URI", () => {
+test("mintTotpSecret() returns unique 160-bit secrets, and totpUri() includes the secret", () => {
   const secret = mintTotpSecret();
   expect(secret).toHaveLength(20);
   expect(Buffer.from(mintTotpSecret()).equals(secret)).toBe(false);

@@ -26,7 +26,7 @@ async function isRecent(api: TestApp): Promise<boolean> {
   return rows.length > 0;
 }
 
-test("an unused code verifies the session, and a used code does not", async () => {
+test("an unused code verifies the session, but a used code does not", async () => {
   const clock = new Clock();
   await using api = await openTestApp({ now: clock.now });
   const { account, key, secret, recoveryCodes } = await withTotp(api, clock, await makeAccount(api));
@@ -43,7 +43,7 @@ test("an unused code verifies the session, and a used code does not", async () =
   expect(await verify(api, key, { code: recoveryCodes[0] })).toBe("401 UNAUTHORIZED");
 });
 
-test("codes are checked by the database's clock if the machine's clock is ahead", async () => {
+test("codes are checked against the database's clock, even if the API's clock is ahead", async () => {
   await using api = await openTestApp();
   const account = await makeAccount(api);
   const now = Date.now;
@@ -60,7 +60,7 @@ test("codes are checked by the database's clock if the machine's clock is ahead"
   }
 });
 
-test("a passkey verifies the session once, with the newest options, before they expire", async () => {
+test("a passkey response verifies the session once, if it is for the newest, unexpired options", async () => {
   await using api = await openTestApp();
   const { key, device } = await withPasskey(api, await makeAccount(api));
   const begin = async () =>
@@ -82,7 +82,7 @@ test("a passkey verifies the session once, with the newest options, before they 
   expect(await verify(api, key, { passkey: expired })).toBe("401 UNAUTHORIZED");
 });
 
-test("options requested during a verification do not block it", async () => {
+test("requesting options during a verification does not block the verification", async () => {
   await using api = await openTestApp();
   const { key } = await withPasskey(api, await makeAccount(api));
   const begin = () => api.request("/api/v1/auth/factors/verify/options", { method: "POST", key });
@@ -98,7 +98,7 @@ test("options requested during a verification do not block it", async () => {
   expect(await outcomeOf(await options)).toBe("200");
 });
 
-test("wrong codes count as sign-in attempts and toward the daily limit", async () => {
+test("wrong codes count as sign-in attempts and toward the daily limit on wrong codes", async () => {
   const clock = new Clock();
   await using api = await openTestApp({ now: clock.now, config: { rateLimitLoginPerMinute: 4 } });
   const { key } = await withTotp(api, clock, await makeAccount(api));
@@ -109,7 +109,7 @@ test("wrong codes count as sign-in attempts and toward the daily limit", async (
   expect(row).toEqual({ wrongCodes: 2 });
 });
 
-test("a user without a factor cannot verify one", async () => {
+test("a user without a factor can neither verify a code nor request passkey options", async () => {
   await using api = await openTestApp();
   const { sessionToken: key } = await signIn(api, await makeAccount(api));
   expect(await verify(api, key, { code: "123456" })).toBe("422 UNPROCESSABLE_ENTITY");

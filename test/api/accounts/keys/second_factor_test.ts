@@ -8,7 +8,7 @@ async function createKey(api: TestApp, key: string, body: object = {}): Promise<
   return outcomeOf(await api.request("/api/v1/auth/keys", { method: "POST", key, body }));
 }
 
-test("a user with a factor must have used it in the last 15 minutes", async () => {
+test("a user with a factor can create keys only in the 15 minutes after using the factor", async () => {
   const clock = new Clock();
   await using api = await openTestApp({ now: clock.now });
   const { key } = await withTotp(api, clock, await makeAccount(api));
@@ -20,7 +20,7 @@ test("a user with a factor must have used it in the last 15 minutes", async () =
   });
 });
 
-test("a member of an organization that requires a factor needs one for keys of that organization", async () => {
+test("a member without a factor cannot create keys that work in an organization requiring a factor", async () => {
   await using api = await openTestApp();
   const account = await makeAccount(api);
   const [strict, lax] = [await api.make.org({ requireSecondFactor: true }), await api.make.org()];
@@ -32,7 +32,7 @@ test("a member of an organization that requires a factor needs one for keys of t
   expect(await createKey(api, key, { organization: lax.slug })).toBe("201");
 });
 
-test("a user whose organizations require no factor needs none", async () => {
+test("a user whose organizations require no factor can create keys without a factor", async () => {
   await using api = await openTestApp();
   const { sessionToken: key } = await signIn(api, await makeAccount(api));
   expect(await createKey(api, key)).toBe("201");

@@ -73,7 +73,7 @@ test("the invited person previews and accepts the invitation and becomes a membe
   expect([...rows]).toEqual([{ action: "member.add", actorUserId: userId, subjectId: userId, details }]);
 });
 
-test("a link works once, even for concurrent requests", async () => {
+test("an invitation link works only once, even for concurrent requests", async () => {
   await using scene = await openOrgScene();
   for (let round = 0; round < 20; round += 1) {
     const { ann, ...invitation } = await invited(scene);
@@ -85,7 +85,7 @@ test("a link works once, even for concurrent requests", async () => {
   expect(actions).toHaveLength(20);
 });
 
-test("a used link does not restore a removed member", async () => {
+test("a removed member cannot rejoin with a used link", async () => {
   await using scene = await openOrgScene();
   const { api, org, owner } = scene;
   const { ann, ...invitation } = await invited(scene);
@@ -96,7 +96,7 @@ test("a used link does not restore a removed member", async () => {
   expect(await scene.roles()).toEqual({ [owner.user.username]: "owner" });
 });
 
-test("an unused link fails after the invited member is removed or leaves, or the sender is removed", async () => {
+test("an unused link fails once the invited member leaves or is removed, or the sender is removed", async () => {
   await using scene = await openOrgScene();
   const { api, org, owner } = scene;
   const end = (userId: string, by: Pick<SignedInPerson, "token">) =>
@@ -114,7 +114,7 @@ test("an unused link fails after the invited member is removed or leaves, or the
   expect((await accept(scene, ann, invitation)).code).toBe("VALIDATION_ERROR");
 });
 
-test("a link stays invalid after its sender regains a role that may invite", async () => {
+test("a link invalidated by its sender's demotion stays invalid when the sender regains the role", async () => {
   await using scene = await openOrgScene();
   const { api, org, owner } = scene;
   const sender = await scene.join("owner");
@@ -200,7 +200,7 @@ test("accepting an invitation is refused if its sender is disabled during the re
   expect(code).toBe("VALIDATION_ERROR");
 });
 
-test("tokens of other mails and malformed tokens are refused", async () => {
+test("tokens from other kinds of mail and malformed tokens are refused", async () => {
   await using scene = await openOrgScene();
   const { ann, token } = await invited(scene);
   await scene.api.db.sql`update account_mails set kind = 'password_reset'`;
@@ -209,7 +209,7 @@ test("tokens of other mails and malformed tokens are refused", async () => {
   }
 });
 
-test("a removal of the sender and a concurrent acceptance run in either order without a deadlock", async () => {
+test("removing the sender while the invitation is accepted causes no deadlock, in either order", async () => {
   await using scene = await openOrgScene();
   const { api, org, owner } = scene;
   const outcomes = new Set<string>();
@@ -249,7 +249,7 @@ test("accepting an invitation is refused if its sender is removed during the req
   expect((await scene.roles())[ann.user.username]).toBeUndefined();
 });
 
-test("a link leads to the invitation that replaces its own during the request", async () => {
+test("a link previews the new invitation if its invitation is replaced during the request", async () => {
   await using scene = await openOrgScene();
   const { api, org, owner } = scene;
   const { ann, ...invitation } = await invited(scene, "viewer");
@@ -279,7 +279,7 @@ test("a member who accepts an invitation keeps their role", async () => {
   expect((await accept(scene, viewer, invitation)).status).toBe(400);
 });
 
-test("the log and the audit, mail and idempotency tables do not contain the token", async () => {
+test("the log and the audit, mail and idempotency tables do not contain the invitation token", async () => {
   await using scene = await openOrgScene();
   const { ann, token } = await invited(scene);
   await preview(scene, { token });

@@ -32,7 +32,7 @@ async function pending(scene: OrgScene, by = scene.owner): Promise<Listed[]> {
   return data?.["invitations"] as Listed[];
 }
 
-test("an invitation is listed until it is revoked, with audit entries that omit the address", async () => {
+test("an invitation is listed until it is revoked, and its audit entries omit the address", async () => {
   await using scene = await openOrgScene();
   const { api, owner, org } = scene;
   const made = await invite(scene, owner, "Ann@Example.com", "owner");
@@ -57,7 +57,7 @@ test("an invitation is listed until it is revoked, with audit entries that omit 
   ]);
 });
 
-test("a new invitation for the same address replaces the earlier one", async () => {
+test("a new invitation replaces the earlier invitation for the same address", async () => {
   await using scene = await openOrgScene();
   const admin = await scene.join("admin");
   await invite(scene, scene.owner, "ann@example.com", "publisher");
@@ -66,7 +66,7 @@ test("a new invitation for the same address replaces the earlier one", async () 
   expect([one?.role, one?.invitedBy, others]).toEqual(["viewer", admin.user.username, []]);
 });
 
-test("if an invitation exceeds the mail limit, the last link sent leads to it", async () => {
+test("an invitation that exceeds the mail limit can be opened with the last link sent", async () => {
   await using scene = await openOrgScene();
   const { api, owner } = scene;
   for (let n = 0; n < 3; n += 1) await invite(scene, owner, "ann@example.com", "admin");
@@ -102,7 +102,7 @@ test("after a stranger invites an address three times, another organization's in
   expect(counted).toHaveLength(2);
 });
 
-test("twenty concurrent requests of two senders for one address leave one invitation", async () => {
+test("twenty concurrent requests from two senders to invite one address leave one invitation", async () => {
   await using scene = await openOrgScene();
   const senders = [scene.owner, await scene.join("owner")];
   const requests = Array.from({ length: 10 }, () =>
@@ -137,7 +137,7 @@ test("admins list all invitations, but cannot create or revoke owner invitations
   expect(await pending(scene)).toHaveLength(2);
 });
 
-test("another organization's invitation is indistinguishable from a missing one", async () => {
+test("revoking another organization's invitation fails like revoking a missing invitation", async () => {
   await using scene = await openOrgScene();
   const { api, org, owner } = scene;
   const other = await api.make.person({ role: "owner" });
@@ -171,7 +171,7 @@ test("inviting a stranger, an account, a member or a disabled account returns th
   expect(await pending(scene)).toHaveLength(emails.length);
 });
 
-test("an organization has at most a hundred pending invitations, and can replace one of them", async () => {
+test("an organization with a hundred pending invitations can only replace one, not add another", async () => {
   await using scene = await openOrgScene();
   const { api, org, owner } = scene;
   await api.db.sql`
@@ -200,7 +200,7 @@ test("invitations from a sender who may no longer invite do not count toward the
   expect((await invite(scene, owner, "ann@example.com")).status).toBe(201);
 });
 
-test("a user sends at most fifty invitations an hour across all organizations", async () => {
+test("a user can send at most fifty invitations an hour across all organizations", async () => {
   await using scene = await openOrgScene();
   const { api, org, owner } = scene;
   const elsewhere = await api.make.org();
@@ -246,7 +246,7 @@ test("invalid bodies are refused before anything is written", async () => {
   expect(await api.db.sql`select from account_mails`).toHaveLength(0);
 });
 
-test("a personal organization can invite guests, but no second owner", async () => {
+test("a personal organization can invite guests, but not a second owner", async () => {
   await using scene = await openOrgScene();
   const { owner } = scene;
   const home = { ...scene, org: owner.personalOrg };

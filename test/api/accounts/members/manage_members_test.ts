@@ -58,7 +58,7 @@ const ADMIN_MAY: readonly [from: OrgRole, to: OrgRole, code: string | undefined]
   ["owner", "viewer", "INSUFFICIENT_ORG_ROLE"],
 ];
 
-test.each(ADMIN_MAY)("if an admin makes a %s a %s, the error code is %p", async (from, to, code) => {
+test.each(ADMIN_MAY)("an admin who changes a %s to %s gets error code %p", async (from, to, code) => {
   await using scene = await openOrgScene();
   const [admin, target] = [await scene.join("admin"), await scene.join(from)];
   expect((await change(scene, admin, target, to)).code).toBe(code);
@@ -84,7 +84,7 @@ test("publishers and viewers cannot change any role, including their own, but ca
   }
 });
 
-test("a user who is not a member is indistinguishable from a missing one, and an invalid UUID is refused", async () => {
+test("a non-member's ID gets the same error as an unknown ID, and an invalid UUID is refused", async () => {
   await using scene = await openOrgScene();
   const { api, owner, org } = scene;
   const stranger = await api.make.user();
@@ -118,7 +118,7 @@ test("a user who is not a member is indistinguishable from a missing one, and an
   expect(shouted.code).toBe("LAST_OWNER");
 });
 
-test("the last owner cannot leave, and a disabled account does not count as an owner", async () => {
+test("the last owner whose account is enabled can neither leave nor step down", async () => {
   await using scene = await openOrgScene();
   const { api, owner } = scene;
   const other = await scene.join("owner");

@@ -34,7 +34,7 @@ const PAIRS: readonly [name: string, Move, Move][] = [
   ["remove the other and leave", removeOther, leave],
 ];
 
-test.each(PAIRS)("if two owners %s concurrently, one remains an owner", async (_, first, second) => {
+test.each(PAIRS)("one owner remains if two owners %s concurrently", async (_, first, second) => {
   await using scene = await openOrgScene();
   const { api, owner, org } = scene;
   const other = await scene.join("owner");

@@ -78,7 +78,7 @@ test("exports and denied writes are recorded with the actor, address and request
   expect(ownIds.map(({ ownRequestId }) => ownRequestId)).toContain(entries[1]?.["requestId"]);
 });
 
-test("refused writes add at most 60 entries per user and minute, and one of each kind", async () => {
+test("refused writes add at most one entry of each kind and 60 in total per user and minute", async () => {
   let now = Date.now();
   await using api = await openTestApp({ now: () => now });
   const owner = await api.make.person({ role: "owner" });
@@ -113,7 +113,7 @@ test("refused writes add at most 60 entries per user and minute, and one of each
   expect(await count()).toBe(3 + 60);
 });
 
-test("a refusal that cannot be recorded does not suppress the next one of its kind", async () => {
+test("a refusal that cannot be recorded does not keep the next of its kind from being recorded", async () => {
   let now = Date.now();
   await using api = await openTestApp({ now: () => now });
   const owner = await api.make.person({ role: "owner" });
@@ -156,7 +156,7 @@ test("a refusal that cannot be recorded does not suppress the next one of its ki
   expect(await count(owner.org.id)).toBe(2);
 });
 
-test("a denied write gets its error even if the audit log cannot be written", async () => {
+test("a denied write returns 403 even if the audit log cannot be written", async () => {
   await using api = await openTestApp();
   const owner = await api.make.person({ role: "owner" });
   const viewer = await api.make.person({ org: owner.org, role: "viewer" });
@@ -173,7 +173,7 @@ test("a denied write gets its error even if the audit log cannot be written", as
   );
 });
 
-test("pages have no gaps or repetitions while entries are added", async () => {
+test("audit pages have no gaps or repeated entries while new entries are added", async () => {
   await using api = await openTestApp();
   const owner = await api.make.person({ role: "owner" });
   const other = await api.make.person({ role: "owner" });
@@ -199,7 +199,7 @@ test("an invalid limit, an invalid cursor and an unknown parameter return 400", 
   }
 });
 
-test("organizations see a member's new key only if it is bound to them, and no other account changes", async () => {
+test("of a member's account changes, an organization sees only new keys that are bound to it", async () => {
   await using api = await openTestApp();
   const owner = await api.make.person({ role: "owner" });
   const member = await api.make.person({ org: owner.org, role: "publisher" });

@@ -21,7 +21,7 @@ async function create(api: TestApp, key: string, body: object, headers = {}): Pr
   return { status: response.status, ...((await response.json()) as object) };
 }
 
-test("the creator is the owner of a free organization and finds it in their list", async () => {
+test("the creator becomes the owner of a free-tier organization, which appears in their list", async () => {
   await using api = await openTestApp();
   const { user, key } = await signedIn(api);
   const { status, data } = await create(api, key, { slug: "acme", name: "Acme Inc." });
@@ -68,7 +68,7 @@ test.each([
   expect(await auditRows(api)).toHaveLength(0);
 });
 
-test("organizations, deleted organizations and usernames reserve their slugs", async () => {
+test("a new organization cannot take the slug of a live, deleted or personal organization", async () => {
   await using api = await openTestApp();
   const { user, key } = await signedIn(api);
   const person = await api.make.person();
@@ -84,7 +84,7 @@ test("organizations, deleted organizations and usernames reserve their slugs", a
   expect(owned).toHaveLength(0);
 });
 
-test("of two users who choose the same slug concurrently, one gets it", async () => {
+test("only one of two users who concurrently choose the same slug creates an organization", async () => {
   await using api = await openTestApp();
   const people = [await signedIn(api), await signedIn(api)];
   const results = await Promise.all(
@@ -93,7 +93,7 @@ test("of two users who choose the same slug concurrently, one gets it", async ()
   expect(results.map(({ status }) => status).toSorted()).toEqual([201, 409]);
 });
 
-test("a user creates at most ten organizations, even concurrently, not counting deleted ones", async () => {
+test("a user can create ten organizations, even concurrently, not counting deleted ones", async () => {
   await using api = await openTestApp();
   const { user, key } = await signedIn(api);
   for (let n = 1; n <= 9; n += 1) await api.make.org({ createdBy: user.id });
@@ -115,7 +115,7 @@ test("a user creates at most ten organizations, even concurrently, not counting 
   expect((await create(api, key, { slug: "four", name: "Acme" })).status).toBe(201);
 });
 
-test("with ORGANIZATION_CREATION=admin, only platform administrators create organizations", async () => {
+test("with ORGANIZATION_CREATION=admin, only platform administrators can create organizations", async () => {
   await using api = await openTestApp({ config: { organizationCreation: "admin" } });
   const { key } = await signedIn(api);
   const refused = await create(api, key, { slug: "acme", name: "Acme" });
@@ -125,7 +125,7 @@ test("with ORGANIZATION_CREATION=admin, only platform administrators create orga
   expect((await create(api, admin.key, { slug: "acme", name: "Acme" })).status).toBe(201);
 });
 
-test("a failed audit entry rolls back the organization", async () => {
+test("a failed audit entry rolls back the new organization", async () => {
   await using api = await openTestApp();
   const { key } = await signedIn(api);
   await api.db.owner`alter table audit_log add constraint no_entries_check check (false) not valid`;
@@ -133,7 +133,7 @@ test("a failed audit entry rolls back the organization", async () => {
   expect(await api.db.sql`select 1 from organizations`).toHaveLength(0);
 });
 
-test("admin org create applies the same slug rules and records no creator", async () => {
+test("admin org create applies the API's slug rules and records no creator", async () => {
   await using api = await openTestApp();
   const { url } = api.db;
   const words = (slug: string) => ["org", "create", "--slug", slug, "--name", "Acme"];

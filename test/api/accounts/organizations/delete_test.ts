@@ -30,7 +30,7 @@ const remove = (api: TestApp, key: string, slug: string, confirm = slug) =>
   send(api, key, ["DELETE", slug], { confirm });
 const restore = (api: TestApp, key: string, slug: string) => send(api, key, ["POST", `${slug}/restore`]);
 
-test("a deleted organization works for seven days and shows its deletion, and a repeated request changes nothing", async () => {
+test("a deleted organization works for seven days and shows its deletion time, which a repeated request keeps", async () => {
   await using place = await openPlace();
   const { api, org, user, key } = place;
   const before = Date.now();
@@ -56,7 +56,7 @@ test("a deleted organization works for seven days and shows its deletion, and a 
   expect(others.map(({ action }) => action)).toEqual(["project.create"]);
 });
 
-test("an owner can restore the organization repeatedly, and nothing is deleted", async () => {
+test("an owner can repeat a restore, and the organization is not deleted", async () => {
   await using place = await openPlace();
   const { api, org, key } = place;
   await remove(api, key, org.slug);
@@ -70,7 +70,7 @@ test("an owner can restore the organization repeatedly, and nothing is deleted",
   expect(await deleteOrganizations(api.deps, NEVER)).toBe(0);
 });
 
-test("refuses a wrong confirmation and a personal organization", async () => {
+test("deletion is refused with a wrong confirmation and for a personal organization", async () => {
   await using place = await openPlace();
   const { api, org, personalOrg, key } = place;
   for (const confirm of ["", org.slug.toUpperCase(), `${org.slug} `, personalOrg.slug]) {
@@ -90,7 +90,7 @@ test("refuses a wrong confirmation and a personal organization", async () => {
 });
 
 test.each(["admin", "publisher", "viewer", "outsider"] as const)(
-  "%s can neither delete nor restore",
+  "%s can neither delete nor restore the organization",
   async (role) => {
     await using place = await openPlace();
     const { api, org, key: ownersKey } = place;
@@ -110,7 +110,7 @@ test.each(["admin", "publisher", "viewer", "outsider"] as const)(
   },
 );
 
-test("refuses API keys, even those of an owner", async () => {
+test("deletion and restore are refused for API keys, even an owner's", async () => {
   await using place = await openPlace();
   const { api, org, user } = place;
   const { key } = await api.make.key({ userId: user.id });
@@ -122,7 +122,7 @@ test("refuses API keys, even those of an owner", async () => {
   }
 });
 
-test("if a restore and a due deletion run concurrently, exactly one of them takes effect", async () => {
+test("of a restore and a due deletion that run concurrently, exactly one takes effect", async () => {
   await using place = await openPlace();
   const { api, key, user } = place;
   for (let round = 0; round < 8; round += 1) {
@@ -145,7 +145,7 @@ test("if a restore and a due deletion run concurrently, exactly one of them take
   }
 });
 
-test("a restore succeeds before the due deletion and fails after it", async () => {
+test("a restore succeeds until the due deletion has run", async () => {
   await using place = await openPlace();
   const { api, key, user } = place;
   const org = await api.make.org({ deletesAt: new Date(Date.now() - 1000).toISOString() });
@@ -165,7 +165,7 @@ test("a restore succeeds before the due deletion and fails after it", async () =
   }
 });
 
-test("admin org delete and org restore apply the same rules", async () => {
+test("admin org delete and org restore apply the same rules as the API", async () => {
   await using place = await openPlace();
   const { api, org, personalOrg, key } = place;
   const { url } = api.db;
@@ -184,7 +184,7 @@ test("admin org delete and org restore apply the same rules", async () => {
   ]);
 });
 
-test("an owner who is demoted while the request waits deletes nothing", async () => {
+test("an owner who is demoted during the request cannot delete the organization", async () => {
   await using place = await openPlace();
   const { api, org, user, key } = place;
   const answer = await commitDuring(

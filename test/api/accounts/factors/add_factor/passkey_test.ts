@@ -31,7 +31,7 @@ test("binds a new passkey to the host of PUBLIC_URL and excludes registered devi
   expect(await add(api, key, again)).toBe("400 VALIDATION_ERROR");
 });
 
-test("accepts a challenge once, only in its session, before it expires and from the service's origin", async () => {
+test("accepts each challenge once, from its own session and the service's origin, until it expires", async () => {
   await using api = await openTestApp();
   const account = await makeAccount(api);
   const { sessionToken: key } = await signIn(api, account);
@@ -54,7 +54,7 @@ test("accepts a challenge once, only in its session, before it expires and from 
   expect(outcomes.toSorted()).toEqual(["201", "404 NOT_FOUND"]);
 });
 
-test("refuses a device that belongs to another user", async () => {
+test("refuses a device that is registered to another user", async () => {
   await using api = await openTestApp();
   const { device } = await withPasskey(api, await makeAccount(api));
   const account = await makeAccount(api);

@@ -57,7 +57,7 @@ describe("adding an authenticator app is refused", () => {
     expect(await begin({ password: account.password })).toBe("429 RATE_LIMITED");
   });
 
-  test("without a recent second factor if the user has one, even with the password", async () => {
+  test("if the user has a second factor but has not used it recently, even with the password", async () => {
     const clock = new Clock();
     await using api = await openTestApp({ now: clock.now });
     const { account, key } = await withTotp(api, clock, await makeAccount(api));
@@ -71,7 +71,7 @@ describe("adding an authenticator app is refused", () => {
     await post(api, "/auth/factors/totp", { key, body: {} });
   });
 
-  test("with a code of another secret or session, after the secret expires and after ten wrong codes", async () => {
+  test("with a code for another secret or session, after the secret expires and after ten wrong codes", async () => {
     const clock = new Clock();
     await using api = await openTestApp({ now: clock.now });
     const account = await makeAccount(api);
@@ -108,7 +108,7 @@ describe("adding an authenticator app is refused", () => {
     expect(outcomes.toSorted()).toEqual(["201", "404 NOT_FOUND"]);
   });
 
-  test("for users who have ten factors", async () => {
+  test("for users who already have ten factors", async () => {
     const clock = new Clock();
     await using api = await openTestApp({ now: clock.now });
     const { account, key } = await withTotp(api, clock, await makeAccount(api));

@@ -80,7 +80,7 @@ test("the invitation mail names the sender, organization, role and expiry, and i
   expect(joined).toMatchObject({ status: 200, data: { role: "publisher" } });
 });
 
-test("the invitation offers to sign up unless only operators create accounts", async () => {
+test("the invitation mail offers sign-up unless only operators can create accounts", async () => {
   for (const [signUp, offer] of [
     ["invited", "You can sign in or sign up when you open it."],
     ["off", "Sign in when you open it. If you have no account, ask an operator of this service for one."],
@@ -92,7 +92,7 @@ test("the invitation offers to sign up unless only operators create accounts", a
   }
 });
 
-test("no username or slug becomes a link in a mail to a stranger", async () => {
+test("a username or slug that looks like a domain is not a link in a mail to a stranger", async () => {
   await using scene = await openMailScene();
   const { sql } = scene.api.db;
   await sql`update users set username = 'pay.evil.example' where id = ${scene.owner.user.id}`;
@@ -108,7 +108,7 @@ test("no username or slug becomes a link in a mail to a stranger", async () => {
   for (const part of [text, html, headers["subject"]]) expect(part).not.toContain("evil.example");
 });
 
-test("the mail is the same whether or not the address has an account", async () => {
+test("the invitation mail is the same whether or not the address has an account", async () => {
   await using scene = await openMailScene();
   const { api, org, server } = scene;
   const account = await api.make.user();
@@ -147,7 +147,7 @@ test("a mailbox gets at most three invitations an hour from all organizations", 
   expect(server.received).toHaveLength(3);
 });
 
-test("an invitation that is revoked before its mail is sent causes no mail", async () => {
+test("an invitation that is revoked before its mail is sent is not mailed", async () => {
   await using scene = await openMailScene();
   const { api, org, owner } = scene;
   const { data } = await invite(scene, "ann@example.com", "viewer");
@@ -156,7 +156,7 @@ test("an invitation that is revoked before its mail is sent causes no mail", asy
   expect((await scene.deliver()).size).toBe(0);
 });
 
-test("inviting again sends a new link and invalidates the older one", async () => {
+test("inviting someone again sends a new link and invalidates the older link", async () => {
   await using scene = await openMailScene();
   const { api, server } = scene;
   const tokens: (string | null)[] = [];
@@ -171,7 +171,7 @@ test("inviting again sends a new link and invalidates the older one", async () =
   expect(await read(tokens[1])).toMatchObject({ status: 200, data: { role: "publisher" } });
 });
 
-test("owners are notified of changes to owners and admins, and members of changes to themselves", async () => {
+test("owners are notified of changes to owners and admins, and members of changes to their own role", async () => {
   await using scene = await openMailScene();
   const { org, owner } = scene;
   const [other, ann] = [await scene.join("owner"), await scene.join("viewer")];
@@ -208,7 +208,7 @@ test("owners are notified of changes to owners and admins, and members of change
   expect(fourth.get(owner.user.email)?.text).toContain("has left the organization");
 });
 
-test("owners are notified of an admin who joins by invitation and of operators' changes", async () => {
+test("owners are notified when an admin joins by invitation and when an operator changes a role", async () => {
   await using scene = await openMailScene();
   const { api, org, owner, server } = scene;
   const ann = await api.make.person();
@@ -288,7 +288,7 @@ test("a removed member is notified at their current address unless their account
   expect([...(await scene.deliver()).keys()]).toEqual(["ann@new.example"]);
 });
 
-test("two organizations with the same owners change their members concurrently without a deadlock", async () => {
+test("concurrent member changes in two organizations with the same owners cause no deadlock", async () => {
   await using scene = await openMailScene();
   const { api, owner, server } = scene;
   // The service lists owners in the order in which they joined. That order differs between the two organizations. Queueing mails in
