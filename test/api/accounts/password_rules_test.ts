@@ -13,7 +13,7 @@ function costOf(passwordHash: string): string {
   return passwordHash.split("$", 4).join("$");
 }
 
-test("DUMMY_PASSWORD_HASH costs the same as a new hash and matches no password", async () => {
+test("DUMMY_PASSWORD_HASH costs as much to verify as a new hash and matches no password", async () => {
   const passwordHash = await hashPassword("a password");
   expect(costOf(DUMMY_PASSWORD_HASH)).toBe(costOf(passwordHash));
   expect(DUMMY_PASSWORD_HASH).toHaveLength(passwordHash.length);
@@ -34,7 +34,7 @@ test("hashPassword() salts each hash, and verifyPassword() accepts only the hash
   expect(await verifyPassword("A password", first)).toBe(false);
 });
 
-test("passwordProblem() refuses invalid lengths and, ignoring case, common passwords", () => {
+test("passwordProblem() refuses passwords of invalid length and, ignoring case, common passwords", () => {
   for (const password of ["", "short", "🐴🔋📎🪝", "a".repeat(1025)]) {
     expect(passwordProblem(password, ANN)).toBe("must have 8 to 1024 characters");
   }

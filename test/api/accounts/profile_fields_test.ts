@@ -38,13 +38,13 @@ test.each([
   ["victim@\u212A.example", "k.example"],
   ["victim@b%2Eexample", "b.example"],
   ["ann@müller.example", "xn--mller-kva.example"],
-])("the domain of %s must be %s", (email, domain) =>
+])("%s is refused, with a hint to use the domain %s", (email, domain) =>
   expect(emailProblem(email)).toBe(
     `must have its domain in ASCII, as in ${email.slice(0, email.indexOf("@"))}@${domain}`,
   ),
 );
 
-test("a text that is too long is refused before it is processed", () => {
+test("an email address or website that is too long is refused before it is normalized", () => {
   // Without the length check, normalizing these combining marks would take minutes.
   const marks = "\u0315".repeat(50_000) + "\u0327".repeat(50_000);
   for (const email of [`a${marks}@x.io`, `a@x${marks}.io`])

@@ -65,7 +65,7 @@ test("on every write route with a role check, a caller who is demoted during the
   expect(served).toEqual([]);
 });
 
-test("a member who is removed during the request is refused, and an owner who stays is not", async () => {
+test("a caller who is removed during the request is refused, but an owner who stays is not", async () => {
   for (const [action, refusal] of [
     ["project.update", "403 ORG_ACCESS_DENIED"],
     // Another organization's job causes the same error.

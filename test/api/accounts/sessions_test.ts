@@ -74,7 +74,7 @@ describe("DELETE /auth/sessions/{id}", () => {
     expect((await auditRows(api)).at(-1)).toMatchObject({ action: "session.revoke", subjectId: id });
   });
 
-  test("deletes the cookie and clears the browser's data when the session ends itself", async () => {
+  test("deletes the cookie and clears the browser's data when the current session is ended", async () => {
     await using api = await openTestApp();
     const { sessionToken } = await signIn(api, await makeAccount(api));
     const [session] = await listSessions(api, sessionToken);
@@ -98,7 +98,7 @@ describe("DELETE /auth/sessions/{id}", () => {
   });
 });
 
-test("the 51st session ends the least recently used one", async () => {
+test("a user's 51st session ends the least recently used session", async () => {
   await using api = await openTestApp();
   const account = await makeAccount(api);
   const made: { id: string; token: string }[] = [];

@@ -9,7 +9,7 @@ async function batch(api: TestApp, ids: unknown, key?: string) {
 }
 
 describe("GET /users/{id}", () => {
-  test("shows everyone a public profile, with null for unset fields and no private field", async () => {
+  test("shows everyone a public profile, with null for unset fields and no private fields", async () => {
     await using api = await openTestApp();
     const plain = await api.make.user({});
     const full = await api.make.user({
@@ -44,7 +44,7 @@ describe("GET /users/{id}", () => {
     });
   });
 
-  test("returns 404 for an unknown id and 400 for an invalid one", async () => {
+  test("returns 404 for an unknown id and 400 for an id that is not a UUID", async () => {
     await using api = await openTestApp();
     const nobody = await api.request(`/api/v1/users/${crypto.randomUUID()}`);
     const { error } = (await nobody.json()) as { error: object };
@@ -58,7 +58,7 @@ describe("GET /users/{id}", () => {
     ]);
   });
 
-  test("refuses a wrong credential although none is required", async () => {
+  test("refuses an invalid key although the route requires no credential", async () => {
     await using api = await openTestApp();
     const { id } = await api.make.user({});
     expect((await api.request(`/api/v1/users/${id}`, { key: "ulr_wrong" })).status).toBe(401);
@@ -66,7 +66,7 @@ describe("GET /users/{id}", () => {
 });
 
 describe("POST /users/batch", () => {
-  test("maps lower-case ids to profiles and omits unknown ones", async () => {
+  test("maps lower-case ids to profiles and omits unknown ids", async () => {
     await using api = await openTestApp();
     const [ann, bob] = [await api.make.user({}), await api.make.user({})];
     const ids = [ann.id.toUpperCase(), bob.id, ann.id, crypto.randomUUID()];
@@ -89,10 +89,10 @@ describe("POST /users/batch", () => {
   });
 
   test.each([
-    ["no list", "x", ["ids"]],
-    ["nothing", undefined, ["ids"]],
+    ["a string instead of a list", "x", ["ids"]],
+    ["missing ids", undefined, ["ids"]],
     ["null", null, ["ids"]],
-    ["what is no UUID", [crypto.randomUUID(), "x", 7, null], ["ids.1", "ids.2", "ids.3"]],
+    ["items that are not UUIDs", [crypto.randomUUID(), "x", 7, null], ["ids.1", "ids.2", "ids.3"]],
   ])("refuses %s with 422 and reports the path", async (_, ids, paths) => {
     await using api = await openTestApp();
     const { status, body } = await batch(api, ids);
@@ -112,7 +112,7 @@ describe("POST /users/batch", () => {
     ]);
   });
 
-  test("counts as a read: read keys and pages of other sites may send it", async () => {
+  test("counts as a read, so it is open to read keys and to pages on other sites", async () => {
     await using api = await openTestApp();
     const { user } = await api.make.person();
     const { key } = await api.make.key({ userId: user.id, scope: "read" });

@@ -113,7 +113,7 @@ test("refused writes add at most one entry of each kind and 60 in total per user
   expect(await count()).toBe(3 + 60);
 });
 
-test("a refusal that cannot be recorded does not keep the next of its kind from being recorded", async () => {
+test("failing to record a refusal does not suppress the next refusal of the same kind", async () => {
   let now = Date.now();
   await using api = await openTestApp({ now: () => now });
   const owner = await api.make.person({ role: "owner" });

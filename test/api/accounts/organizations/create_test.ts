@@ -93,7 +93,7 @@ test("only one of two users who concurrently choose the same slug creates an org
   expect(results.map(({ status }) => status).toSorted()).toEqual([201, 409]);
 });
 
-test("a user can create ten organizations, even concurrently, not counting deleted ones", async () => {
+test("a user can create at most ten organizations, even concurrently, not counting deleted ones", async () => {
   await using api = await openTestApp();
   const { user, key } = await signedIn(api);
   for (let n = 1; n <= 9; n += 1) await api.make.org({ createdBy: user.id });

@@ -50,7 +50,7 @@ describe("GET /orgs", () => {
     expect([status, body]).toEqual([200, { data: { organizations } }]);
   });
 
-  test("lists one organization for a bound key and returns 401 for anonymous callers", async () => {
+  test("lists only a bound key's organization and returns 401 for anonymous callers", async () => {
     await using api = await openTestApp();
     const { user, org } = await makeTeam(api);
     const { key } = await api.make.key({ userId: user.id, orgId: org.id });
@@ -87,7 +87,7 @@ describe("GET /orgs/{slug}", () => {
   });
 
   test.each(["", "/members", "/projects", "/usage"])(
-    "%p: returns 401 without a credential, 403 for strangers and keys of another organization, 404 for a missing one",
+    "%p: returns 401 without a credential, 403 for strangers and another organization's keys, 404 for an unknown slug",
     async (path) => {
       await using api = await openTestApp();
       const { user, org, personalOrg } = await makeTeam(api);
@@ -107,7 +107,7 @@ describe("GET /orgs/{slug}", () => {
   );
 });
 
-test("GET /orgs/{slug}/members sorts by role, then username, and omits the email", async () => {
+test("GET /orgs/{slug}/members sorts by role, then username, and omits email addresses", async () => {
   await using api = await openTestApp();
   const { key, org, user, boss, guest } = await makeTeam(api);
   const { status, body } = await get(api, `/${org.slug}/members`, key);

@@ -7,7 +7,7 @@ async function get(api: TestApp, path: string, key?: string) {
   return { status: response.status, body: (await response.json()) as unknown };
 }
 
-test("a profile is public and counts only public definitions", async () => {
+test("an organization's profile is public and counts only public definitions", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   await makeCountedRegistry(api, person);

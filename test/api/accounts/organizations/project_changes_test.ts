@@ -24,7 +24,7 @@ async function addProjects(api: TestApp, orgId: string, count: number): Promise<
     select ${orgId}, 'P' || n, 'p' || n, gen_random_uuid() from generate_series(1, ${count}::int) as n`;
 }
 
-test("if the quota allows one more project, one of three concurrent requests succeeds", async () => {
+test("only one of three concurrent requests creates the last project that the quota allows", async () => {
   await using place = await openPlace();
   const { api, org, key } = place;
   await addProjects(api, org.id, PROJECTS_MAX - 1);
@@ -47,7 +47,7 @@ test("deleted projects count toward the quota while users can restore them, and 
   expect(await runFailing(api.db.url, words)).toContain("has 10,000 projects, the maximum");
 });
 
-test("concurrent requests with one name get different slugs or a clear error", async () => {
+test("concurrent requests cannot create two projects with the same name or slug", async () => {
   await using place = await openPlace();
   const { api, org, key } = place;
   const path = `${org.slug}/projects`;
@@ -77,7 +77,7 @@ test("a project name without ASCII letters gets a slug with the first free numbe
   expect(rows.map(({ slug }) => slug as string)).toEqual(["project-2000", "project-3001"]);
 });
 
-test("a failed audit entry rolls back the change", async () => {
+test("a failed audit entry rolls back the change to the project", async () => {
   await using place = await openPlace();
   const { api, org, key, user } = place;
   const { slug } = await api.make.project({ orgId: org.id, ownerId: user.id });
@@ -90,7 +90,7 @@ test("a failed audit entry rolls back the change", async () => {
   expect([row?.["name"] === "New", row?.["deletedAt"]]).toEqual([false, null]);
 });
 
-test("admin project create, rename, delete and restore apply the same rules", async () => {
+test("admin project create, rename and delete follow the API's rules; restore has no deadline", async () => {
   await using place = await openPlace();
   const { api, org } = place;
   const { url } = api.db;

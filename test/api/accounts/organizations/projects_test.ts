@@ -60,7 +60,7 @@ describe("GET /orgs/{slug}/projects", () => {
   });
 });
 
-test("GET /orgs/{slug}/projects/deleted lists a page, most recently deleted first", async () => {
+test("GET /orgs/{slug}/projects/deleted lists pages, most recently deleted projects first", async () => {
   await using api = await openTestApp();
   const { user, org, key } = await api.make.person({ role: "admin" });
   for (const name of ["a", "b", "c"]) {

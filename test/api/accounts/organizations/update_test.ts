@@ -81,7 +81,7 @@ test.each(["owner", "admin", "publisher", "viewer", "outsider"] as const)(
   },
 );
 
-test("a session or write key changes a personal organization, but a read or automation key does not", async () => {
+test("a session or write key can change a personal organization; a read or automation key cannot", async () => {
   await using place = await openPlace();
   const { api, personalOrg, user, token: key } = place;
   const { slug } = personalOrg;
@@ -140,7 +140,7 @@ test("invalid values, unknown fields and parameters are rejected, and nothing is
   expect(await auditRows(api)).toHaveLength(0);
 });
 
-test("reports all problems together, in the same words as for the user's profile", async () => {
+test("reports all problems at once, with the same messages as for a user's profile", async () => {
   await using place = await openPlace();
   const { api, org, token: key } = place;
   const given = { name: " ", websiteUrl: "acme.example" };
@@ -152,7 +152,7 @@ test("reports all problems together, in the same words as for the user's profile
   expect(errors?.map(({ message }) => message)).toEqual(error.details.errors?.map(({ message }) => message));
 });
 
-test("a failed audit entry rolls back the change", async () => {
+test("a failed audit entry rolls back the change to the organization", async () => {
   await using place = await openPlace();
   const { api, org, token: key } = place;
   const before = await readProfile(api, org.slug);

@@ -70,7 +70,7 @@ function addressOf(network: number): string {
 }
 
 describe("the limit on sign-in attempts", () => {
-  test("applies to an address across accounts and returns the time to wait", async () => {
+  test("applies to a client address across accounts, and the error says how long to wait", async () => {
     await using api = await openTimed(2);
     for (const status of [401, 401, 429])
       expect((await login(api, await wrongPair(api))).status).toBe(status);
@@ -82,7 +82,7 @@ describe("the limit on sign-in attempts", () => {
     expect((await login(api, await wrongPair(api), { address: "192.0.2.2" })).status).toBe(401);
   });
 
-  test("rejects an address over the limit without a query", async () => {
+  test("rejects an address over the limit without querying the database", async () => {
     await using api = await openTimed(1);
     for (const status of [401, 429]) expect((await login(api, await wrongPair(api))).status).toBe(status);
     await api.deps.sql.end();
@@ -90,7 +90,7 @@ describe("the limit on sign-in attempts", () => {
     expect((await login(api, await wrongPair(api), { address: "192.0.2.2" })).status).toBe(503);
   });
 
-  test("applies to an account and a network, in any case of the email, even with the right password", async () => {
+  test("applies to an account per network, ignoring the email's case, even with the right password", async () => {
     await using api = await openTimed(3);
     for (const addresses of [
       ["198.51.100.1", "198.51.100.2", "198.51.100.3", "198.51.100.9"],
@@ -108,7 +108,7 @@ describe("the limit on sign-in attempts", () => {
     }
   });
 
-  test("does not count attempts over the address limit against the account", async () => {
+  test("does not count attempts that exceed the address limit against the account", async () => {
     await using api = await openTimed(1);
     const account = await makeAccount(api);
     await login(api, await wrongPair(api));
@@ -125,7 +125,7 @@ describe("the limit on sign-in attempts", () => {
     expect(statuses).toEqual([...Array(5).fill(401), ...Array(11).fill(429)]);
   });
 
-  test("frees an attempt after a minute and does not count refused attempts", async () => {
+  test("allows another attempt after a minute, not counting refused attempts", async () => {
     await using api = await openTimed(1);
     for (const status of [401, 429, 429])
       expect((await login(api, await wrongPair(api))).status).toBe(status);
@@ -133,7 +133,7 @@ describe("the limit on sign-in attempts", () => {
     for (const status of [401, 429]) expect((await login(api, await wrongPair(api))).status).toBe(status);
   });
 
-  test("does not wait longer if the clock is set back", async () => {
+  test("does not make clients wait longer if the clock is set back", async () => {
     let nowMs = Date.now();
     await using api = await openTestApp({ config: { rateLimitLoginPerMinute: 1 }, now: () => nowMs });
     expect((await login(api, nobody())).status).toBe(401);
@@ -143,7 +143,7 @@ describe("the limit on sign-in attempts", () => {
     expect((await login(api, nobody())).status).toBe(401);
   });
 
-  test("deletes rows that are older than a minute", async () => {
+  test("deletes stored attempts that are older than a minute", async () => {
     await using api = await openTimed(100);
     for (let round = 0; round < 4; round += 1) {
       await login(api, await wrongPair(api), { address: `203.0.113.${round}` });
@@ -229,7 +229,7 @@ describe("guesses at one account from many networks", () => {
     expect((await login(api, account, home)).status).toBe(429);
   });
 
-  test("delay the owner on a new network no longer than the response says, even if guesses continue", async () => {
+  test("delay the owner on a new network no longer than Retry-After says, even if guesses continue", async () => {
     await using api = await openTimed(4);
     const account = await makeAccount(api);
     await guess(api, account.email, range(1, 4));
@@ -276,7 +276,7 @@ test("guesses do not delay a signed-in user's password change, on the same netwo
   }
 });
 
-test("password guesses with a session are delayed, but do not delay signing in on another network", async () => {
+test("password guesses made with a session are delayed, but do not delay sign-in on another network", async () => {
   await using api = await openTimed(3);
   const account = await makeAccount(api);
   const { sessionToken: key } = await signIn(api, account);
@@ -309,7 +309,7 @@ test("a password change forgets all known networks except the current one", asyn
   expect(networks.map(({ network }) => network)).toEqual(["203.0.113.0/24"]);
 });
 
-test("failed sign-ins are sampled into the audit log without the input", async () => {
+test("a sample of failed sign-ins is recorded in the audit log, without the submitted email", async () => {
   await using api = await openTimed(100);
   const account = await makeAccount(api);
   const options = { address: "198.51.100.4", headers: { "user-agent": "guesser/1" } };

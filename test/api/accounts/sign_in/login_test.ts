@@ -34,7 +34,7 @@ describe("POST /auth/login", () => {
     expect((await api.request("/api/v1/auth/me", { key: data.sessionToken })).status).toBe(200);
   });
 
-  test("creates a session of full length if the machine's clock is behind", async () => {
+  test("creates a session of full length even if the API's clock is behind", async () => {
     await using api = await openTestApp({ config: { sessionTtlHours: 2 } });
     const account = await makeAccount(api);
     const clock = Date.now;
@@ -48,7 +48,7 @@ describe("POST /auth/login", () => {
     }
   });
 
-  test("sets a cookie for the same session, bound to its host if PUBLIC_URL uses https", async () => {
+  test("sets a cookie for the new session, bound to the host if PUBLIC_URL uses https", async () => {
     for (const [publicUrl, name, end] of [
       ["http://localhost:3000", "ulr_session", ""],
       ["https://ulr.example", "__Host-ulr_session", "; Secure"],
@@ -70,7 +70,7 @@ describe("POST /auth/login", () => {
     }
   });
 
-  test("accepts the password that an operator set, and no other", async () => {
+  test("accepts only the password that an operator set", async () => {
     const account = { email: "Ada@example.com", password: "eight or more ☂" };
     const words = ["--username", "ada", "--email", account.email, "--password", account.password];
     const { id } = await runJson(shared.db.url, ["user", "create", ...words]);
@@ -104,7 +104,7 @@ describe("POST /auth/login", () => {
 });
 
 describe("POST /auth/login refuses", () => {
-  test("every wrong pair with the same error and creates no session", async () => {
+  test("every wrong email or password with the same error, without creating a session", async () => {
     await using api = await openTestApp();
     const account = await makeAccount(api);
     const other = await makeAccount(api);
@@ -131,7 +131,7 @@ describe("POST /auth/login refuses", () => {
     for (const { action } of await auditRows(api)) expect(action).toBe("session.refuse");
   });
 
-  test("an unknown account only after verifying a password, so that both cases take equal work", async () => {
+  test("an unknown account only after the same hashing work as for a wrong password", async () => {
     const { email } = await makeAccount(shared, { passwordHash: await hashPassword("right password") });
     const verify = spyOn(Bun.password, "verify");
     try {
@@ -147,7 +147,7 @@ describe("POST /auth/login refuses", () => {
     }
   });
 
-  test("a body without an email and a password", async () => {
+  test("a body with a missing or invalid email or password, or an unknown field", async () => {
     const { email, password } = await makeAccount(shared);
     const bodies: [unknown, string][] = [
       [undefined, "email"],
@@ -203,7 +203,7 @@ describe("POST /auth/login in a browser", () => {
     }
   });
 
-  test("ignores the cookie of an ended session, but not a wrong Authorization header", async () => {
+  test("ignores an invalid session cookie, but not an invalid Authorization header", async () => {
     const account = await makeAccount(shared);
     const stale = mintSessionToken().secret;
     expect((await login(shared, account, { headers: { cookie: `ulr_session=${stale}` } })).status).toBe(200);

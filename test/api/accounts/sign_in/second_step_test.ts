@@ -86,7 +86,7 @@ describe("with an authenticator app's code", () => {
     }
   });
 
-  test("a token works once, until it expires or has five attempts, and unknown tokens are refused", async () => {
+  test("a token works once, ends at its expiry or after five attempts, and unknown tokens are refused", async () => {
     await using place = await open();
     const { api, clock } = place;
     const { account, secret } = await withTotp(api, clock, await makeAccount(api));
@@ -115,7 +115,7 @@ describe("with an authenticator app's code", () => {
   });
 });
 
-test("accepts exactly one proof, and only from pages of our own origin", async () => {
+test("the second step accepts exactly one proof, and only from pages of this service's origin", async () => {
   await using place = await open();
   const { api, clock } = place;
   const { account } = await withTotp(api, clock, await makeAccount(api));
@@ -176,7 +176,7 @@ describe("guessing", () => {
     expect((await login(api, account)).status).toBe(429);
   });
 
-  test("by strangers does not delay a second step after the right password", async () => {
+  test("by strangers does not delay the second step after the right password", async () => {
     const clock = new Clock();
     await using api = await openTestApp({ now: clock.now, config: { rateLimitLoginPerMinute: 4 } });
     const { account, secret } = await withTotp(api, clock, await makeAccount(api));
@@ -195,7 +195,7 @@ describe("guessing", () => {
     expect(await outcomeOf(await secondStep(api, { loginToken, code }, travel))).toBe("200");
   });
 
-  test("is recorded in the audit log without the input", async () => {
+  test("is recorded in the audit log without the guessed code", async () => {
     await using place = await open();
     const { api, clock } = place;
     const { account } = await withTotp(api, clock, await makeAccount(api));
@@ -235,7 +235,7 @@ test("a recovery code works once, even in two concurrent requests, and the user 
 });
 
 describe("with a passkey", () => {
-  test("a response to this sign-in's challenge is accepted once", async () => {
+  test("only a response to the same sign-in's challenge is accepted, and only once", async () => {
     await using place = await open();
     const { api } = place;
     const { account, device } = await withPasskey(api, await makeAccount(api));
@@ -250,7 +250,7 @@ describe("with a passkey", () => {
     expect(await outcomeOf(await secondStep(api, { loginToken, passkey }))).toBe(WRONG);
   });
 
-  test("a wrong response invalidates the challenge, and new options replace it", async () => {
+  test("a wrong response or a request for new options invalidates the challenge", async () => {
     await using place = await open();
     const { api } = place;
     const { account, device } = await withPasskey(api, await makeAccount(api));
@@ -300,7 +300,7 @@ describe("with a passkey", () => {
     }
   });
 
-  test("a user without a passkey gets no options", async () => {
+  test("a user without a passkey gets no passkey options", async () => {
     await using place = await open();
     const { api, clock } = place;
     const { account } = await withTotp(api, clock, await makeAccount(api));
@@ -315,7 +315,7 @@ describe("with a passkey", () => {
   });
 });
 
-test("passkey options requested during the second step do not block it", async () => {
+test("requesting passkey options does not block a concurrent second step", async () => {
   await using place = await open();
   const { api } = place;
   const { account } = await withPasskey(api, await makeAccount(api));
@@ -331,7 +331,7 @@ test("passkey options requested during the second step do not block it", async (
 });
 
 describe("between the two steps", () => {
-  test("changing the password and disabling or deleting the user end the sign-in", async () => {
+  test("changing the password or disabling or deleting the user ends the sign-in", async () => {
     await using place = await open();
     const { api, clock } = place;
     const changes: readonly [(id: string, username: string) => Promise<unknown>, outcome: string][] = [
@@ -352,7 +352,7 @@ describe("between the two steps", () => {
 });
 
 describe("without a second factor", () => {
-  test("signing in is unchanged, and the session is not verified by a factor", async () => {
+  test("signing in takes one step, and the session does not count as verified by a factor", async () => {
     await using place = await open();
     const { api } = place;
     const account = await makeAccount(api);

@@ -61,7 +61,7 @@ async function emailOf(api: TestApp, { id }: Account): Promise<string | undefine
   return row?.email;
 }
 
-test("a new address takes effect through its link, and the old one is notified twice", async () => {
+test("a new address takes effect once its link is confirmed, and the old address gets two notices", async () => {
   await using place = await openPlace();
   const { api, account, sessionToken } = place;
   expect((await ask(place)).status).toBe(202);
@@ -82,7 +82,7 @@ test("a new address takes effect through its link, and the old one is notified t
   expect(JSON.stringify(api.logLines)).not.toContain(token ?? "?");
 });
 
-test("the address of another account gets the same response, and only that account is notified", async () => {
+test("requesting another account's address gets the same response, and only that account is notified", async () => {
   await using place = await openPlace();
   const { api, account } = place;
   const other = await makeAccount(api);
@@ -92,7 +92,7 @@ test("the address of another account gets the same response, and only that accou
   expect(await emailOf(api, account)).toBe(account.email);
 });
 
-test("a wrong password, an invalid address and a missing session change nothing", async () => {
+test("a wrong password, an invalid address or an API key instead of a session changes nothing", async () => {
   await using place = await openPlace();
   const { api, account } = place;
   expect((await ask(place, { password: "wrong" })).status).toBe(401);
@@ -137,7 +137,7 @@ test("a link becomes invalid if its account or address changes, or when it expir
   }
 });
 
-test("a new address that contains the password or is part of it is refused, and only its user sees why", async () => {
+test("a correct password is required to learn that the new address overlaps with the password", async () => {
   await using place = await openPlace();
   const { api, account } = place;
   for (const password of [`My ${NEW_EMAIL.toUpperCase()}!`, "example.org"]) {
@@ -156,7 +156,7 @@ test("a new address that contains the password or is part of it is refused, and 
   }
 });
 
-test("changing the address invalidates a password link, even if the address is restored", async () => {
+test("changing the address invalidates a password-reset link, even if the address is restored", async () => {
   await using place = await openPlace();
   const { api, account } = place;
   const { id: userId, email } = account;
@@ -180,7 +180,7 @@ test("of three concurrent confirmations, exactly one changes the address", async
   expect(responses.map(({ status }) => status).toSorted()).toEqual([204, 400, 400]);
 });
 
-test("if the address changes during the password check, the current address is replaced and notified", async () => {
+test("the latest address is notified and replaced, even if it was set during the password check", async () => {
   await using place = await openPlace();
   const { api, account } = place;
   const current = "since-then@example.org";
@@ -196,7 +196,7 @@ test("if the address changes during the password check, the current address is r
   expect(await emailOf(api, account)).toBe(NEW_EMAIL);
 });
 
-test("a user's requests send at most three mails an hour to all addresses", async () => {
+test("a user's requests send at most three mails an hour across all addresses", async () => {
   await using place = await openPlace();
   const { api, runner } = place;
   for (let count = 0; count < 5; count += 1) {
@@ -207,7 +207,7 @@ test("a user's requests send at most three mails an hour to all addresses", asyn
   expect(mails.filter(({ token }) => token !== null)).toHaveLength(3);
 });
 
-test("passwords and tokens cannot be guessed faster than by signing in", async () => {
+test("password and token guesses count as sign-in attempts", async () => {
   {
     // The account's sign-in counts as the first attempt.
     await using place = await openPlace(4);

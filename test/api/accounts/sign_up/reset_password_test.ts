@@ -42,7 +42,7 @@ async function expectDeadLink(response: Response): Promise<void> {
   });
 }
 
-test("a person with a forgotten password gets a mail and sets a new password, which ends all sessions", async () => {
+test("a user who forgot the password gets a mail and sets a new password, which ends all sessions", async () => {
   await using server = await openMailServer();
   await using place = await openWithAccount({ config: { smtpUrl: server.url } });
   const { api, account } = place;
@@ -86,7 +86,7 @@ test("a request repeated with its idempotency key gets the same response and que
   expect(await api.db.sql`select from account_mails`).toHaveLength(1);
 });
 
-test("an account whose address is no longer valid still gets a mail", async () => {
+test("an account whose address no longer passes validation still gets a mail", async () => {
   await using server = await openMailServer();
   await using api = await openTestApp({ config: { smtpUrl: server.url } });
   const { email } = await api.make.user({ email: "ann@müller.example" });
@@ -96,7 +96,7 @@ test("an account whose address is no longer valid still gets a mail", async () =
   expect((await newestMail(server)).to).toEqual([email]);
 });
 
-test("the request does not look up the account, so neither response nor time reveals it", async () => {
+test("a reset request does not look up the account, so it cannot reveal whether the account exists", async () => {
   await using place = await openWithAccount();
   const { api, account } = place;
   const { email: disabled } = await api.make.user({ disabledAt: new Date().toISOString() });
@@ -114,7 +114,7 @@ test("the request does not look up the account, so neither response nor time rev
   expect(await api.db.sql`select id from pgboss.job where name = 'send_account_mail'`).toHaveLength(3);
 });
 
-test("after three mails an hour, the response stays the same and no mail is sent", async () => {
+test("after three mails in an hour, the response stays the same, but no more mail is sent", async () => {
   await using server = await openMailServer();
   await using place = await openWithAccount({ config: { smtpUrl: server.url } });
   const { api, account } = place;
@@ -129,7 +129,7 @@ test("after three mails an hour, the response stays the same and no mail is sent
   expect((await confirm(api, token ?? "")).status).toBe(204);
 });
 
-test("a network can request 30 mails an hour, even with concurrent requests", async () => {
+test("a network can request at most 30 mails an hour, even with concurrent requests", async () => {
   await using api = await openTestApp({ config: { rateLimitAnonymousPerMinute: 1000 } });
   const responses = await Promise.all(
     Array.from({ length: 40 }, async (_, index) =>
@@ -159,7 +159,7 @@ test("an invalid address is refused before anything is written", async () => {
 
 const ENDINGS: Readonly<Record<string, (api: TestApp, account: Account) => Promise<unknown>>> = {
   "a newer mail": (api, account) => tokenFor(api, account),
-  "a new password of the user": async (api, account) => {
+  "a new password from the user": async (api, account) => {
     const { sessionToken: key } = await signIn(api, account);
     const body = { currentPassword: account.password, newPassword: "another long password" };
     await api.request("/api/v1/auth/password", { method: "POST", key, body });
@@ -177,12 +177,12 @@ const ENDINGS: Readonly<Record<string, (api: TestApp, account: Account) => Promi
   },
   "a new address": (api, { id }) => api.db.sql`update users set email = 'new@example.com' where id = ${id}`,
   "disabling the account": (api, { id }) => api.db.sql`update users set disabled_at = now() where id = ${id}`,
-  "its end, by the database's clock": (api) => api.db.sql`
+  "expiry by the database's clock": (api) => api.db.sql`
     update account_mails set expires_at = now() - interval '1 second'`,
 };
 
 for (const [ending, end] of Object.entries(ENDINGS)) {
-  test(`${ending} invalidates a link`, async () => {
+  test(`${ending} invalidates a reset link`, async () => {
     await using place = await openWithAccount();
     const { api, account } = place;
     const token = await tokenFor(api, account);
@@ -192,7 +192,7 @@ for (const [ending, end] of Object.entries(ENDINGS)) {
   });
 }
 
-test("an API clock that is a day behind does not extend a link", async () => {
+test("an API clock that is a day behind does not extend a link's validity", async () => {
   await using place = await openWithAccount({ now: () => Date.now() - 86_400_000 });
   const { api, account } = place;
   const token = await tokenFor(api, account);
@@ -200,7 +200,7 @@ test("an API clock that is a day behind does not extend a link", async () => {
   await expectDeadLink(await confirm(api, token));
 });
 
-test("of three concurrent requests with one link, exactly one sets its password", async () => {
+test("exactly one of three concurrent requests with the same link sets its new password", async () => {
   await using place = await openWithAccount();
   const { api, account } = place;
   const token = await tokenFor(api, account);
@@ -226,7 +226,7 @@ test("a password that breaks the rules is refused, and the link still works", as
   expect((await confirm(api, token)).status).toBe(204);
 });
 
-test("tokens cannot be guessed faster than passwords", async () => {
+test("guessed tokens count as sign-in attempts", async () => {
   await using place = await openWithAccount({ config: { rateLimitLoginPerMinute: 3 } });
   const { api, account } = place;
   const token = await tokenFor(api, account);
@@ -236,7 +236,7 @@ test("tokens cannot be guessed faster than passwords", async () => {
   expect((await confirm(api, token)).status).toBe(429);
 });
 
-test("after a reset, guesses of strangers do not delay the user's sign-in", async () => {
+test("after a reset, earlier guesses by strangers do not delay the user's sign-in", async () => {
   await using place = await openWithAccount({ config: { rateLimitLoginPerMinute: 3 } });
   const { api, account } = place;
   for (let network = 0; network < 12; network += 1) {

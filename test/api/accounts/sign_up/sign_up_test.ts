@@ -62,7 +62,7 @@ test("a person signs up with a link, which creates the account and its personal 
   expect(JSON.stringify([api.logLines, await auditRows(api)])).not.toContain(token ?? "?");
 });
 
-test("a username, which a stranger may have chosen, does not become a link in the mail", async () => {
+test("a username that looks like a domain does not become a link in the mail", async () => {
   await using place = await openPlace();
   const { api, runner, server } = place;
   await ask(api, { username: "evil.example" });
@@ -83,7 +83,7 @@ test("only the hash of the password is stored", async () => {
   expect(row.hash).toStartWith("$argon2id$");
 });
 
-test("the request does not look up the account and does equal work for every address", async () => {
+test("a sign-up request does not look up the account and does the same work for every address", async () => {
   await using place = await openPlace({ signUp: "domains", signUpDomains: ["example.com"] });
   const { api } = place;
   const { email } = await makeAccount(api);
@@ -187,7 +187,7 @@ test("an address with an account gets at most three emails about sign-ups an hou
   expect(server.received).toHaveLength(3);
 });
 
-test("SIGN_UP=domains sends mail only to addresses of these domains", async () => {
+test("SIGN_UP=domains sends mail only to addresses in the allowed domains", async () => {
   await using place = await openPlace({ signUp: "domains", signUpDomains: ["example.com"] });
   const { api, runner, server } = place;
   for (const email of [
@@ -202,7 +202,7 @@ test("SIGN_UP=domains sends mail only to addresses of these domains", async () =
   expect(server.received.map(({ to }) => to)).toEqual([["a@example.com"]]);
 });
 
-test("a taken username is reported on confirmation, and the link still works with another one", async () => {
+test("a taken username is reported on confirmation, and the link still works with another username", async () => {
   await using place = await openPlace();
   const { api, runner, server } = place;
   await api.make.user({ username: "ann" });
@@ -263,7 +263,7 @@ test("the owner of an address can use a link from a stranger's sign-up with a ne
   expect((await login(api, { email: "ann@example.com", password: PASSWORD })).status).toBe(200);
 });
 
-test("a username chosen on confirmation must not be in the password", async () => {
+test("a username chosen on confirmation must not be part of the password", async () => {
   await using place = await openPlace();
   const { api, runner, server } = place;
   await ask(api, {});
@@ -286,7 +286,7 @@ test("of three concurrent confirmations, exactly one creates the account", async
   expect(await api.db.sql`select id from users`).toHaveLength(1);
 });
 
-test("of two people with the same username, the first to confirm gets it", async () => {
+test("of two people who chose the same username, only the first to confirm gets an account", async () => {
   await using place = await openPlace();
   const { api, runner, server } = place;
   const tokens: (string | null)[] = [];
@@ -315,7 +315,7 @@ test("invalid fields are reported together, before anything is written", async (
   expect(await api.db.sql`select id from account_mails`).toHaveLength(0);
 });
 
-test("sign-ups and guessed tokens count as sign-in attempts of the client address", async () => {
+test("sign-ups and guessed tokens count as sign-in attempts from the client address", async () => {
   {
     await using place = await openPlace({ rateLimitLoginPerMinute: 3 });
     for (const status of [202, 202, 202, 429]) {

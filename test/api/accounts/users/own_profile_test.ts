@@ -25,7 +25,7 @@ describe("PATCH /users/me", () => {
     ]);
   });
 
-  test("counts characters and accepts names in any script", async () => {
+  test("accepts names in any script and counts an emoji as one character", async () => {
     await using api = await openTestApp();
     const { id } = await api.make.user();
     const { token: key } = await api.make.session({ userId: id });

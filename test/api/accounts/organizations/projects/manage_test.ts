@@ -85,7 +85,7 @@ test.each([
   expect(await api.db.sql`select 1 from projects`).toHaveLength(0);
 });
 
-test("names and slugs must be unique within the organization only", async () => {
+test("project names and slugs must be unique only within their organization", async () => {
   await using place = await openPlace();
   const { api, org, user, call } = place;
   const other = await api.make.org();
@@ -104,7 +104,7 @@ test("names and slugs must be unique within the organization only", async () => 
   expect((await call("POST", "", { name: "Search" })).data?.project.slug).toBe("search");
 });
 
-test("a project is found by id, slug or name, slugs take precedence, and exports no longer find the old slug", async () => {
+test("a project is found by id, slug or name, slugs before names, but not by an earlier slug", async () => {
   await using place = await openPlace();
   const { api, org, key, call } = place;
   const { data } = await call("POST", "", { name: "Checkout" });
@@ -138,7 +138,7 @@ test("a project is found by id, slug or name, slugs take precedence, and exports
   expect((await call("PATCH", "/checkout", { name: "New" })).error?.code).toBe("PROJECT_NOT_FOUND");
 });
 
-test("if one project's slug is another's name, each request finds the only project that it can apply to", async () => {
+test("if a slug is also another project's name, a request finds the project that it can apply to", async () => {
   await using place = await openPlace();
   const { api, call } = place;
   await call("POST", "", { name: "Old", slug: "till" });

@@ -19,7 +19,7 @@ async function set(api: TestApp, slug: string, key: string, requireSecondFactor:
   return outcomeOf(await api.request(`/api/v1/orgs/${slug}`, { method: "PATCH", key, body }));
 }
 
-test("an owner with a second factor can require one for members' sessions, and drop the requirement", async () => {
+test("an owner with a factor can start and stop requiring a factor for members' sessions", async () => {
   await using place = await open();
   const { api, clock, account, org } = place;
   const { key } = await withTotp(api, clock, account);
@@ -41,7 +41,7 @@ test("an owner with a second factor can require one for members' sessions, and d
   ]);
 });
 
-test("refuses an owner without a factor, an admin and a key", async () => {
+test("the requirement cannot be set by an owner without a factor, an admin or an API key", async () => {
   await using place = await open();
   const { api, clock, account, org } = place;
   const { sessionToken } = await signIn(api, account);
@@ -55,7 +55,7 @@ test("refuses an owner without a factor, an admin and a key", async () => {
   expect(await api.db.sql`select 1 from organizations where require_second_factor`).toHaveLength(0);
 });
 
-test("requires a recently used factor", async () => {
+test("an owner whose factor was not used recently cannot set the requirement", async () => {
   await using place = await open();
   const { api, clock, account, org } = place;
   const { key } = await withTotp(api, clock, account);
@@ -63,7 +63,7 @@ test("requires a recently used factor", async () => {
   expect(await set(api, org.slug, key, true)).toBe("403 SECOND_FACTOR_REQUIRED");
 });
 
-test("a member with a factor has access, and loses it by removing the last factor", async () => {
+test("a member with a factor has access, but loses access by removing the last factor", async () => {
   await using place = await open();
   const { api, clock, account, org } = place;
   await api.db.sql`update organizations set require_second_factor = true where id = ${org.id}`;
@@ -74,7 +74,7 @@ test("a member with a factor has access, and loses it by removing the last facto
   expect(await statusOf()).toBe(403);
 });
 
-test("an owner who becomes an admin during the request changes nothing", async () => {
+test("an owner who is demoted to admin during the request cannot set the requirement", async () => {
   await using place = await open();
   const { api, clock, account, org } = place;
   const { key } = await withTotp(api, clock, account);

@@ -13,7 +13,7 @@ test("verifies and hashes passwords", async () => {
   expect(await queue.verify("wrong", hash, { isFirst: false })).toBe(false);
 });
 
-test("rejects verifications that exceed the queue with Retry-After, but not one for a known network", async () => {
+test("rejects verifications beyond the queue's capacity with Retry-After, except for known networks", async () => {
   const queue = new PasswordQueue();
   const hash = await hashPassword("right");
   const asked = Array.from({ length: 80 }, () => queue.verify("right", CHEAP_HASH, { isFirst: false }));
