@@ -39,7 +39,7 @@ test("artifacts adopt makes this database the owner, names the previous owner an
   await rm(directory, { recursive: true });
 });
 
-test("artifacts adopt reports a storage error and adopts nothing", async () => {
+test("artifacts adopt reports a storage error and writes no audit entry", async () => {
   await using db = await openTestDatabase();
   const directory = await mkdtemp(join(tmpdir(), "ulr-adopt-"));
   const path = join(directory, "file");

@@ -22,7 +22,7 @@ async function listAudit(sql: Pool): Promise<string[]> {
   return rows.map(({ action, subjectId }) => `${action} ${subjectId}`);
 }
 
-test("catalog held lists held changes, and accept and reject decide about one model or all", async () => {
+test("catalog held lists held changes, and accept and reject decide on one model or all models", async () => {
   await using db = await openTestDatabase();
   const { sql, url } = db;
   expect((await runCommand(url, ["catalog", "held"])).out).toBe("No price waits.\n");
@@ -65,7 +65,7 @@ test("catalog held lists held changes, and accept and reject decide about one mo
   expect(changes).toHaveLength(6);
 });
 
-test("catalog accept --all lets the next sync apply a held document, and reject keeps it out", async () => {
+test("the next sync applies a held document after catalog accept --all, but not after reject --all", async () => {
   await using db = await openTestDatabase();
   const { sql, url } = db;
   const many = Object.fromEntries(Array.from({ length: 20 }, (_, n) => [`m${n}`, {}]));
@@ -124,7 +124,7 @@ test("catalog accept --document and reject --document do not change held prices"
   ]);
 });
 
-test("an invalid decision gets an error and changes nothing", async () => {
+test("an invalid catalog accept or reject fails and changes nothing", async () => {
   await using db = await openTestDatabase();
   for (const [flags, message] of [
     [[], "Pass either --all, --document or --model"],

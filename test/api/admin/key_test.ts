@@ -24,7 +24,7 @@ test("key create prints the key, stores its hash and keeps the key out of the au
   expect(JSON.stringify(logged)).not.toContain(key.key);
 });
 
-test("key create defaults to kind user and scope write, and binds keys only to organizations of the user", async () => {
+test("key create defaults to kind user and scope write, and binds keys only to the user's organizations", async () => {
   await using db = await openTestDatabase();
   await createUser(db.url, "ann");
   await runJson(db.url, ["org", "create", "--slug", "acme", "--name", "Acme"]);
@@ -40,7 +40,7 @@ test("key create defaults to kind user and scope write, and binds keys only to o
   );
 });
 
-test("key create creates an expired key and says that it has expired", async () => {
+test("key create accepts an expiry in the past and notes that the key has already expired", async () => {
   await using db = await openTestDatabase();
   await createUser(db.url, "ann");
   const words = ["key", "create", "--user", "ann", "--expires", "2020-01-01"];
@@ -72,7 +72,7 @@ test("key create refuses invalid names and expiry times", async () => {
   expect(await db.sql`select from api_keys`).toHaveLength(0);
 });
 
-test("key revoke prints the time, and the same time when repeated", async () => {
+test("key revoke prints the revocation time, and the same time when repeated", async () => {
   await using db = await openTestDatabase();
   await createUser(db.url, "ann");
   const { id } = await runJson<{ id: string }>(db.url, ["key", "create", "--user", "ann"]);
@@ -82,7 +82,7 @@ test("key revoke prints the time, and the same time when repeated", async () => 
   expect(await runFailing(db.url, ["key", "revoke", "--id", crypto.randomUUID()])).toContain("not found");
 });
 
-test("the 101st live key is also refused on the command line", async () => {
+test("key create refuses a user's 101st live key", async () => {
   await using api = await openTestApp();
   const { user } = await api.make.person();
   for (let made = 1; made < 100; made += 1) await api.make.key({ userId: user.id });

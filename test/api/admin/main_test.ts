@@ -13,7 +13,7 @@ function runScript(script: string) {
 test.each([
   ["--help", 0],
   ["nonsense --json", 2],
-])("admin %s exits silently with its own exit code if its reader is gone", async (words, exitCode) => {
+])("admin %s exits silently with its usual exit code after its reader exits", async (words, exitCode) => {
   for (const pipe of ["|", "|&"]) {
     // The reader exits before the process writes.
     const run = await runScript(`admin ${words} ${pipe} true; exit "\${PIPESTATUS[0]}"`);

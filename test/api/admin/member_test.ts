@@ -10,7 +10,7 @@ async function listActions(sql: Pool): Promise<string[]> {
   return rows.map((row) => row.action);
 }
 
-test("member add gives a role or changes it, and member remove removes the member", async () => {
+test("member add adds a member or changes the role, and member remove removes the member", async () => {
   await using db = await openTestDatabase();
   await createUser(db.url, "ann");
   await runJson(db.url, ["org", "create", "--slug", "acme", "--name", "Acme"]);

@@ -14,7 +14,7 @@ async function takeLast(db: TestDatabase): Promise<string> {
   return row?.name ?? "";
 }
 
-test("migrate from an older release applies nothing and does not fail", async () => {
+test("migrate from an older release than the database's applies nothing and succeeds", async () => {
   await using db = await openTestDatabase();
   await db.owner`insert into schema_migrations (name, checksum) values (${LATER}, 'x')`;
   expect(await runCommand(db.ownerUrl, ["migrate"])).toMatchObject({
@@ -23,7 +23,7 @@ test("migrate from an older release applies nothing and does not fail", async ()
   });
 });
 
-test("migrate prints every tenth migration of a new database and every migration of an older one", async () => {
+test("migrate prints every tenth migration for a new database, and all for an older database", async () => {
   await using db = await openTestDatabase();
   await db.owner.unsafe("drop schema public cascade; create schema public");
   const linesOf = async () => {
@@ -73,7 +73,7 @@ test("migrate --check lists the missing privileges of a role that does not own t
   ]);
 });
 
-test("migrate adds known past prices to an older installation's catalog once and reports it", async () => {
+test("migrate adds and reports known past prices for an older installation's catalog, only once", async () => {
   await using db = await openTestDatabase();
   await syncFrom(db.sql, {
     ...documentSource(makeDocument({ openai: { "gpt-5": { cost: { input: 2, output: 10 } } } })),

@@ -9,7 +9,7 @@ async function statusOf(api: TestApp, key: string): Promise<number> {
   return (await api.request("/api/v1/auth/me", { key })).status;
 }
 
-test("session create creates a session for SESSION_TTL_HOURS", async () => {
+test("session create creates a session that lasts SESSION_TTL_HOURS", async () => {
   await using db = await openTestDatabase();
   await createUser(db.url, "ann");
   const session = await runJson<{ sessionToken: string; expiresAt: string }>(
@@ -24,7 +24,7 @@ test("session create creates a session for SESSION_TTL_HOURS", async () => {
   expect(row?.["tokenHash"]).toEqual(hashSecret(session.sessionToken));
 });
 
-test("session revoke ends one session or all sessions of a user", async () => {
+test("session revoke ends one session or all of a user's sessions", async () => {
   await using api = await openTestApp();
   const { user } = await api.make.person();
   const [first, second, third] = [

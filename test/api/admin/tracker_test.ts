@@ -178,7 +178,7 @@ test("tracker check reports a schema that does not exist", async () => {
   expect([run.exitCode, run.err]).toEqual([1, expect.stringContaining('schema "nowhere": missing')]);
 });
 
-test("tracker distribute reports a missing Citus in one line and changes nothing", async () => {
+test("tracker distribute reports a missing Citus extension in one line and changes nothing", async () => {
   await using db = await openTestDatabase();
   const run = await runCommand(db.url, ["tracker", "distribute"]);
   expect(run.exitCode).toBe(1);

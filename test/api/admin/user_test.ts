@@ -90,7 +90,7 @@ test("user set-password reads the password from standard input and ends every se
   }
 });
 
-test("user disable disables every credential within a second, and user enable enables them again", async () => {
+test("user disable blocks all credentials within a second, and user enable restores them", async () => {
   await using api = await openTestApp();
   const account = await makeAccount(api);
   const { sessionToken } = await signIn(api, account);

@@ -65,7 +65,7 @@ async function countWrites(): Promise<unknown> {
 }
 
 describe("every operation with a body", () => {
-  test("describes a closed object whose nested objects are closed too", () => {
+  test("describes a body that allows no additional fields at any level", () => {
     const bodies = writes.flatMap((operation) => {
       const schema = bodySchemaOf(operation);
       return schema ? objectsIn(schema, operation.name) : [];
@@ -76,7 +76,7 @@ describe("every operation with a body", () => {
     }
   });
 
-  test("refuses a misspelled field, suggests the intended one and writes nothing", async () => {
+  test("refuses a misspelled field, suggests the intended field and writes nothing", async () => {
     const before = await countWrites();
     const fields = writes.flatMap((operation) => {
       const members = (bodySchemaOf(operation)?.["properties"] ?? {}) as Record<string, Schema>;
@@ -97,7 +97,7 @@ describe("every operation with a body", () => {
     expect(await countWrites()).toEqual(before);
   });
 
-  test("lists the accepted fields if none resembles the given one", async () => {
+  test("lists the accepted fields if none resembles the unknown field", async () => {
     const batch = writes.find(({ name }) => name === "POST /api/v1/definitions/batch");
     if (!batch) throw new Error("Cannot find the batch in the document");
     expect((await send(batch, { yaml: agentYaml("x"), zzz: 1 })).errors).toEqual([

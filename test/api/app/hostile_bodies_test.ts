@@ -153,7 +153,7 @@ test.each([
   ["login", AUTH_MAX_BYTES],
   ["password/reset", AUTH_MAX_BYTES],
   ...PASSKEY_PATHS.map((path): [string, number] => [path, PASSKEY_MAX_BYTES]),
-])("a body of /auth/%s has at most %i bytes", async (path, maxSize) => {
+])("a body for /auth/%s may have at most %i bytes", async (path, maxSize) => {
   await using api = await openTestApp();
   const { user } = await api.make.person();
   const { token: key } = await api.make.session({ userId: user.id });

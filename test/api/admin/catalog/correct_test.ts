@@ -41,7 +41,7 @@ async function bill(app: TestApp, item: object): Promise<string> {
   return ((await response.json()) as { data: { total: string } }).data.total;
 }
 
-test("a corrected price applies to its period, but not to prices known before the correction", async () => {
+test("a corrected price applies to its period, but not to queries with an earlier knownAt", async () => {
   await using app = await openMistake();
   const { sql, url } = app.db;
   const asOf = "2026-06-25T20:00:00Z";
@@ -81,7 +81,7 @@ test("a corrected price applies to its period, but not to prices known before th
   expect(entry).toMatchObject({ action: "catalog.correct", subjectId: "acme/x/a", details: { value: 3 } });
 });
 
-test("the last correction applies, and an unknown price is null", async () => {
+test("the last correction applies, and a price corrected to unknown is null", async () => {
   await using app = await openMistake();
   const { url } = app.db;
   const asOf = "2026-06-25T20:00:00Z";
@@ -100,7 +100,7 @@ test("the last correction applies, and an unknown price is null", async () => {
   });
 });
 
-test("without --to, a correction ends now if the price has not changed since its start", async () => {
+test("a correction without --to ends now if the price has not changed since --from", async () => {
   await using app = await openMistake();
   const { correction } = await runJson<{ correction: { validTo: string; knownFrom: string } }>(
     app.db.url,
@@ -111,7 +111,7 @@ test("without --to, a correction ends now if the price has not changed since its
   expect(await readCost(app, "")).toMatchObject({ cost: { input: 3 } });
 });
 
-test("prices known at a time exclude all prices recorded later", async () => {
+test("a query with knownAt ignores all prices that were recorded later", async () => {
   await using app = await openMistake();
   const knownAt = "2026-06-26T02:00:00Z";
   expect(await readCost(app, `asOf=2026-06-27T00:00:00Z&knownAt=${knownAt}`)).toMatchObject({
@@ -129,7 +129,7 @@ test("prices known at a time exclude all prices recorded later", async () => {
   expect(later.status).toBe(400);
 });
 
-test("a correction that waits for a sync ends at the sync's price change and is known after the sync", async () => {
+test("a correction that waits for a sync ends at the sync's price change and is known from then on", async () => {
   await using app = await openMistake();
   const { sql, url } = app.db;
   const { waiting, end, changed } = await sql.begin(async (tx) => {
@@ -178,7 +178,7 @@ test("an invalid correction is rejected and not stored", async () => {
   expect(await sql`select from model_price_corrections`).toHaveLength(0);
 });
 
-test("the reason of a correction has at most 2,000 characters, counting an emoji as one", async () => {
+test("the reason for a correction has at most 2,000 characters, counting an emoji as one", async () => {
   await using app = await openMistake();
   const reason = "🙂".repeat(2000);
   expect(await runCommand(app.db.url, correct("--reason", reason))).toMatchObject({ exitCode: 0 });

@@ -32,7 +32,7 @@ function longestLine(text: string): number {
   return Math.max(...text.split("\n").map((line) => line.length));
 }
 
-test("--help after a command explains only its own flags", async () => {
+test("--help after a command explains only that command's flags", async () => {
   const { exitCode, out } = await runCommand(NOWHERE, ["key", "create", "--help"]);
   expect(exitCode).toBe(0);
   expect(out).toStartWith(
@@ -47,7 +47,7 @@ test("--help after a command explains only its own flags", async () => {
   }
 });
 
-test("--help after a noun lists its commands", async () => {
+test("--help after a noun lists the noun's commands", async () => {
   const { exitCode, out } = await runCommand(NOWHERE, ["key", "--help"]);
   expect(exitCode).toBe(0);
   expect(out).toStartWith("Usage: bun run admin key <verb> [flags]\n");
@@ -125,7 +125,7 @@ test.each([
   else expect(out).toBe("");
 });
 
-test("the error for a refused password does not repeat it", async () => {
+test("the error for a refused password does not reveal the password", async () => {
   await using db = await openTestDatabase();
   const { err } = await runCommand(db.url, [...USER.slice(0, -1), "s3cret!"]);
   expect(err).not.toContain("s3cret!");
@@ -138,7 +138,7 @@ test("an unreachable database is reported in one line on stderr", async () => {
   expect(JSON.parse(out)).toEqual({ error: { code: "DATABASE_UNAVAILABLE", message: err.trimEnd() } });
 });
 
-test("commands refuse two URLs of different databases and change nothing", async () => {
+test("commands refuse two URLs that lead to different databases, and change nothing", async () => {
   await using db = await openTestDatabase();
   await using copy = await openTestDatabase();
   for (const words of [USER, ["audit", "verify"], ["migrate"], ["migrate", "--status"]]) {
@@ -150,7 +150,7 @@ test("commands refuse two URLs of different databases and change nothing", async
   expect(await db.sql`select from users`).toHaveLength(0);
 });
 
-test("a DATABASE_URL without a database is refused, even if DATABASE_DIRECT_URL names one", async () => {
+test("a DATABASE_URL without a reachable database is refused, even if DATABASE_DIRECT_URL works", async () => {
   await using db = await openTestDatabase();
   const missing = new URL(db.url);
   missing.pathname = "/missing";
@@ -164,7 +164,7 @@ test("a DATABASE_URL without a database is refused, even if DATABASE_DIRECT_URL 
   expect(await db.sql`select from users`).toHaveLength(0);
 });
 
-test("the two URLs may have different roles", async () => {
+test("DATABASE_URL and DATABASE_DIRECT_URL may use different roles", async () => {
   await using db = await openTestDatabase();
   const { exitCode, out } = await runCommand(db.url, ["migrate"], { DATABASE_DIRECT_URL: db.ownerUrl });
   expect([exitCode, out]).toEqual([0, "Already up to date.\n"]);
@@ -182,7 +182,7 @@ test("a command refuses a database whose migrations are not recorded", async () 
   expect(JSON.parse(migrated.out)).toEqual({ applied: [] });
 });
 
-test("the error for a missing DATABASE_URL names it", async () => {
+test("the error for a missing DATABASE_URL names the variable", async () => {
   const { exitCode, err } = await runCommand("", USER);
   expect(exitCode).toBe(1);
   expect(err).toStartWith("DATABASE_URL: must be set");
@@ -207,7 +207,7 @@ test("the process prints one JSON object, sets its exit code and exits", async (
   expect(await run(["user", "create"]).exited).toBe(2);
 });
 
-test("the process reads a password from standard input and removes the line break", async () => {
+test("the process reads a password from standard input and removes the trailing line break", async () => {
   await using db = await openTestDatabase();
   const child = Bun.spawn([process.execPath, MAIN, ...USER.slice(0, -2), "--json"], {
     env: { ...process.env, DATABASE_URL: db.url },

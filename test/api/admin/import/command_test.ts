@@ -97,7 +97,7 @@ test("import prints each dataset's row count and creates the project with an own
   expect(audit).toMatchObject({ subjectId: project.id, details: { name: project.name, insertedRows: 8 } });
 });
 
-test("import keeps a seq beyond JavaScript's precision and continues the sequence after it", async () => {
+test("import keeps a seq beyond JavaScript's precision and continues the sequence after that seq", async () => {
   await using place = await openImportPlace();
   const { sql } = place.db;
   const project = { id: crypto.randomUUID(), name: "Far" };
@@ -137,7 +137,7 @@ test("import treats an existing JSON null and an exported null as the same value
   expect((await place.import(place.file("b.zip"))).err).toContain("already exists with different content");
 });
 
-test("import skips existing rows and adds new ones", async () => {
+test("import skips existing rows and adds new rows", async () => {
   await using place = await openImportPlace();
   const project = { id: crypto.randomUUID(), name: "Grows" };
   const rows = sampleRows(project.id);
@@ -152,7 +152,7 @@ test("import skips existing rows and adds new ones", async () => {
   expect(row).toMatchObject({ notes: 2, name: "Grows" });
 });
 
-test("import refuses a row that exists with different content, and writes nothing of the project", async () => {
+test("import refuses a row that exists with different content, and writes none of the project's rows", async () => {
   await using place = await openImportPlace();
   const project = { id: crypto.randomUUID(), name: "Conflict" };
   const rows = sampleRows(project.id);
@@ -173,7 +173,7 @@ test("import refuses a row that exists with different content, and writes nothin
   expect(row?.["count"]).toBe(1);
 });
 
-test("import commits projects one by one, so projects before a failure remain", async () => {
+test("import commits projects one by one, so projects imported before a failure remain", async () => {
   await using place = await openImportPlace();
   const [good, bad] = [crypto.randomUUID(), crypto.randomUUID()];
   const spoilt = sampleRows(bad);
@@ -192,7 +192,7 @@ test("import commits projects one by one, so projects before a failure remain", 
   expect(projects.map((row) => row["id"])).toEqual([good]);
 });
 
-test("of two concurrent imports of a project, the second finds the rows of the first", async () => {
+test("two concurrent imports of a project both succeed and store each row once", async () => {
   await using place = await openImportPlace();
   const { sql } = place.db;
   const project = { id: crypto.randomUUID(), name: "Twice" };
@@ -215,7 +215,7 @@ test("of two concurrent imports of a project, the second finds the rows of the f
   expect(await countTrackerRows(place)).toBe(3);
 });
 
-test("import reports a lost connection and exits", async () => {
+test("import reports a lost connection, exits and leaves no rows behind", async () => {
   await using place = await openImportPlace();
   const { sql } = place.db;
   const project = { id: crypto.randomUUID(), name: "Lost" };

@@ -35,7 +35,7 @@ test("planImport() accepts project names of up to 200 characters, counting an em
   expect(named("")).toContain("must not be empty");
 });
 
-test("planImport() looks for a project's entries in its directory", () => {
+test("planImport() looks for a project's entries in the project's directory", () => {
   const { schemaVersion, ...part } = bundle;
   const manifest = { schemaVersion, projects: [{ ...part, directory: "P__0f8fad5b" }] };
   const inside = new Set([...entryNames].map((name) => `P__0f8fad5b/${name}`));
@@ -43,7 +43,7 @@ test("planImport() looks for a project's entries in its directory", () => {
   expect(reasonFor(manifest)).toBe('entry "P__0f8fad5b/issues.ndjson" is missing');
 });
 
-test("planImport() refuses increments of a project and of an organization", () => {
+test("planImport() refuses increments, whether for a project or for an organization", () => {
   const increment = { ...bundle, since: "2025-12-31T00:00:00.000Z", deleted: { name: "deleted.ndjson" } };
   const names = new Set([...entryNames, "deleted.ndjson"]);
   expect(reasonFor(increment, names)).toContain("it is an increment");
@@ -61,7 +61,7 @@ test.each(["..", ".", "a/b", "a\\b", "", "a\u0000b"])(
   },
 );
 
-test("planImport() refuses manifests that it would misread", () => {
+test("planImport() refuses manifests with unsupported or inconsistent content", () => {
   expect(reasonFor({ ...bundle, schemaVersion: 2 })).toContain("schemaVersion 2");
   expect(reasonFor({ ...bundle, project: { id: "1", name: "P" } })).toContain("not a UUID");
   expect(reasonFor({ ...bundle, project: { id: ID, name: "\u202egnp.exe" } })).toContain(

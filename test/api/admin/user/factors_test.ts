@@ -24,7 +24,7 @@ test("user remove-factors removes all factors, ends the sessions and notifies th
   expect((await runCommand(api.db.url, words)).exitCode).toBe(1);
 });
 
-test("user remove-factors also removes a factor that is being added", async () => {
+test("user remove-factors removes even a factor that is added concurrently", async () => {
   const clock = new Clock();
   await using api = await openTestApp({ now: clock.now });
   const { account } = await withTotp(api, clock, await makeAccount(api));

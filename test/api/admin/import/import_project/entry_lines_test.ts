@@ -13,7 +13,7 @@ async function read(parts: readonly string[], maxLineBytes = 1000) {
   return { lines: lines.flat(), meter };
 }
 
-test("readLines() returns and measures the same lines for any chunks", async () => {
+test("readLines() returns and measures the same lines however the content is split into chunks", async () => {
   const text = fc.string({ unit: fc.constantFrom("a", "\n", "é", "🚀") });
   await fc.assert(
     fc.asyncProperty(fc.array(text), async (parts) => {

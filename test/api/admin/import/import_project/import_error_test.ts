@@ -29,17 +29,17 @@ test.each<[string, (rows: ReturnType<typeof sampleRows>) => void, RegExp]>([
     /^issues: row [0-9a-f-]{36} has no title/,
   ],
   [
-    "a row of another project",
+    "a row from another project",
     ({ runs: [row] }) => Object.assign(row ?? {}, { projectId: crypto.randomUUID() }),
     /^runs: row [0-9a-f-]{36} belongs to another project/,
   ],
   [
-    "a run number twice",
+    "a duplicate run number",
     ({ runs }) => runs.push({ ...runs[0], id: crypto.randomUUID() }),
     /^runs: another row of the project already has runNumber 1/,
   ],
   [
-    "a column nobody knows",
+    "an unknown column",
     ({ issues: [row] }) => Object.assign(row ?? {}, { mood: "bad" }),
     /^issues: line 1: unknown column "mood"$/,
   ],
@@ -60,7 +60,7 @@ test.each<[string, (rows: ReturnType<typeof sampleRows>) => void, RegExp]>([
 test.each([
   ["broken JSON", '{"id": "COPY import_stage, line 9" }}\n', "line 1 is not a JSON object"],
   ["an empty line", "\n", "line 1 is not a JSON object"],
-  ["the end mark of COPY", '\\.\n{"id": 1}\n', "line 1 is not a JSON object"],
+  ["the end marker of COPY", '\\.\n{"id": 1}\n', "line 1 is not a JSON object"],
   ["a control character", '{"title": "\u0001"}\n', "line 1 is not a JSON object"],
   ["an array", "[1]\n", "line 1 is not a JSON object"],
 ])("import refuses lines with %s", async (_, lines, reason) => {
@@ -76,9 +76,9 @@ test.each([
 const INSTANT = 'an instant like "2026-01-31T12:00:00.000Z"';
 
 test.each<[string, object, string]>([
-  ["now", { createdAt: "now" }, `createdAt must be ${INSTANT}`],
-  ["a day that moves", { createdAt: "yesterday" }, `createdAt must be ${INSTANT}`],
-  ["no end", { resolvedAt: "infinity" }, `resolvedAt must be ${INSTANT}, or null`],
+  ["the word now", { createdAt: "now" }, `createdAt must be ${INSTANT}`],
+  ["a relative day", { createdAt: "yesterday" }, `createdAt must be ${INSTANT}`],
+  ["an infinite time", { resolvedAt: "infinity" }, `resolvedAt must be ${INSTANT}, or null`],
   [
     "a year of five digits",
     { resolvedAt: "20231-05-01T00:00:00.000Z" },
@@ -91,13 +91,13 @@ test.each<[string, object, string]>([
   ],
   ["an instant without its offset", { updatedAt: "2026-01-01 05:00" }, `updatedAt must be ${INSTANT}`],
   ["microseconds", { createdAt: "2026-01-01T05:00:00.123999Z" }, `createdAt must be ${INSTANT}`],
-  ["a number as text", { timesSeen: "5" }, "timesSeen must be a 32-bit integer"],
+  ["a number in a string", { timesSeen: "5" }, "timesSeen must be a 32-bit integer"],
   ["a fraction", { timesSeen: 5.4 }, "timesSeen must be a 32-bit integer"],
-  ["too large an integer", { lineNumber: 2 ** 31 }, "lineNumber must be a 32-bit integer, or null"],
-  ["a text that is a number", { title: 5 }, "title must be a string"],
-  ["a text that is an object", { title: { a: 1 } }, "title must be a string"],
+  ["an integer that is too large", { lineNumber: 2 ** 31 }, "lineNumber must be a 32-bit integer, or null"],
+  ["a number instead of a string", { title: 5 }, "title must be a string"],
+  ["an object instead of a string", { title: { a: 1 } }, "title must be a string"],
   ["an id without hyphens", { authorId: "0".repeat(32) }, "authorId must be a UUID, or null"],
-  ["NUL", { title: "a\0b" }, "title contains a character that PostgreSQL cannot store"],
+  ["a NUL character", { title: "a\0b" }, "title contains a character that PostgreSQL cannot store"],
 ])("import refuses a row with %s, which no export contains", async (_, values, reason) => {
   await using place = await openImportPlace();
   const project = { id: crypto.randomUUID(), name: "Values" };
@@ -112,7 +112,7 @@ test.each<[string, object, string]>([
   expect(await countTrackerRows(place)).toBe(0);
 });
 
-test("import refuses an instant whose offset takes it out of the years 1 to 9999", async () => {
+test("import refuses an instant whose offset moves it outside the years 1 to 9999", async () => {
   await using place = await openImportPlace();
   const project = { id: crypto.randomUUID(), name: "Offset" };
   const rows = sampleRows(project.id);
@@ -159,34 +159,34 @@ test("import refuses a project of another organization, a taken name and a delet
 test.each<[string, (entries: Record<string, string>) => void, string]>([
   ["no manifest", (entries) => delete entries["manifest.json"], "it has no manifest.json at the top"],
   [
-    "a manifest that is no JSON",
+    "a manifest that is not JSON",
     (entries) => Object.assign(entries, { "manifest.json": "{" }),
     "manifest.json is not JSON",
   ],
   [
-    "a manifest of something else",
+    "a manifest of another kind",
     (entries) => Object.assign(entries, { "manifest.json": "{}" }),
     "manifest.json is invalid",
   ],
   ["a missing dataset", (entries) => delete entries["runs.ndjson"], 'entry "runs.ndjson" is missing'],
   [
-    "an entry the manifest does not know",
+    "an entry that the manifest does not list",
     (entries) => Object.assign(entries, { "more.ndjson": "" }),
     'entry "more.ndjson" is not in manifest.json',
   ],
-  ["CSV", (entries) => Object.assign(entries, { "issues.csv": "" }), "the bundle is CSV"],
+  ["CSV files", (entries) => Object.assign(entries, { "issues.csv": "" }), "the bundle is CSV"],
   [
-    "another checksum",
+    "a wrong checksum",
     (entries) => Object.assign(entries, { "runs.ndjson": entries["runs.ndjson"]?.replace("audit", "Audit") }),
     'entry "runs.ndjson" does not match manifest.json: sha256',
   ],
   [
-    "fewer rows than promised",
+    "fewer rows than the manifest states",
     (entries) => Object.assign(entries, { "runs.ndjson": "" }),
     'entry "runs.ndjson" does not match manifest.json: rows 0 instead of 1',
   ],
   [
-    "a name that leaves the archive",
+    "an entry name that leads outside the archive",
     (entries) => Object.assign(entries, { "../x.ndjson": "" }),
     "cannot be read",
   ],
