@@ -36,7 +36,7 @@ describe("GET /orgs/{slug}/projects", () => {
     expect(await response.json()).toEqual({ data: { projects: [], total: 0 } });
   });
 
-  test("lists a page, or only the project with the given id or slug", async () => {
+  test("lists a page of projects, or only the project with the given id or slug", async () => {
     await using api = await openTestApp();
     const { user, org, key } = await api.make.person({ role: "viewer", tier: "free" });
     const add = (name: string) =>

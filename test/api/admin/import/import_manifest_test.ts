@@ -43,7 +43,7 @@ test("planImport() looks for a project's entries in the project's directory", ()
   expect(reasonFor(manifest)).toBe('entry "P__0f8fad5b/issues.ndjson" is missing');
 });
 
-test("planImport() refuses increments, whether for a project or for an organization", () => {
+test("planImport() refuses increments for a project or an organization", () => {
   const increment = { ...bundle, since: "2025-12-31T00:00:00.000Z", deleted: { name: "deleted.ndjson" } };
   const names = new Set([...entryNames, "deleted.ndjson"]);
   expect(reasonFor(increment, names)).toContain("it is an increment");

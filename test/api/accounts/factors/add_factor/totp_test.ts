@@ -46,7 +46,7 @@ describe("adding an authenticator app", () => {
 });
 
 describe("adding an authenticator app is refused", () => {
-  test("without the password if the user has no factor, and after too many wrong passwords", async () => {
+  test("without the password if the user has no factor yet, and after too many wrong passwords", async () => {
     await using api = await openTestApp({ config: { rateLimitLoginPerMinute: 3 } });
     const account = await makeAccount(api);
     const { sessionToken: key } = await signIn(api, account);

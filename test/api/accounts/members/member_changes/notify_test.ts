@@ -92,7 +92,7 @@ test("the invitation mail offers sign-up unless only operators can create accoun
   }
 });
 
-test("a username or slug that looks like a domain is not a link in a mail to a stranger", async () => {
+test("a username or slug that looks like a domain does not become a link in the invitation mail", async () => {
   await using scene = await openMailScene();
   const { sql } = scene.api.db;
   await sql`update users set username = 'pay.evil.example' where id = ${scene.owner.user.id}`;

@@ -77,7 +77,7 @@ test.each([
   ["slug", { name: "Checkout", slug: "x".repeat(61) }],
   ["slug", { name: "Checkout", slug: "c1d9a8f4-54b3-4f0e-9d7c-1f1f5a3f9b11" }],
   ["domain", { name: "Checkout", domain: "example.com" }],
-])("refuses an invalid %s: %p", async (path, body) => {
+])("a new project with an invalid %s is refused: %p", async (path, body) => {
   await using place = await openPlace();
   const { api, call } = place;
   const { status, error } = await call("POST", "", body);
