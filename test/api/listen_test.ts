@@ -77,7 +77,7 @@ describe("a request over a socket", () => {
     expect(open.api.logLines).toMatchObject([{ address: "127.0.0.1" }]);
   });
 
-  test("is logged with the last hop in X-Forwarded-For behind a trusted proxy", async () => {
+  test("is logged with the last address in X-Forwarded-For behind a trusted proxy", async () => {
     await using open = await openListening({}, { trustProxy: 1 });
     for (const [given, address] of [
       ["203.0.113.9, 198.51.100.7", "198.51.100.7"],
@@ -89,7 +89,7 @@ describe("a request over a socket", () => {
     }
   });
 
-  test("with HEAD returns the length of GET, or none if GET has none", async () => {
+  test("with HEAD returns the Content-Length of GET, if GET has one", async () => {
     const streams = { cancelled: 0 };
     await using open = await openListening({ streams });
     const whole = await fetch(`${open.url}/api/v1/echo/a`, { method: "HEAD" });
@@ -103,7 +103,7 @@ describe("a request over a socket", () => {
     expect(streams.cancelled).toBe(1);
   });
 
-  test("with too large a body gets our own 413 response", async () => {
+  test("with a body that is too large gets our own 413 response", async () => {
     await using open = await openListening();
     const { key } = await open.api.make.person();
     const response = await fetch(`${open.url}/api/v1/things`, {
@@ -115,7 +115,7 @@ describe("a request over a socket", () => {
     expect(await response.json()).toMatchObject({ error: { code: "PAYLOAD_TOO_LARGE" } });
   });
 
-  test("with an invalid Host header returns 400, and a fragment is ignored", async () => {
+  test("with an invalid Host header returns 400, and a fragment in its URL is ignored", async () => {
     await using open = await openListening();
     const send = (path: string, host: string) =>
       sendRaw(open.server.port ?? 0, `GET ${path} HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`);
@@ -159,7 +159,7 @@ test("an HTTP/1.0 request needs no Host header, because load balancers' health c
   expect(await send("GET /api/v1/nowhere HTTP/1.0\r\nAccept: text/html")).toContain('"code":"NOT_FOUND"');
 });
 
-test("an export's connection has no timeout and is closed after the response, and other connections are kept", async () => {
+test("an export's connection has no timeout and is closed after the response, while other connections are kept", async () => {
   await using live = await openListeningApp();
   const { key, org, user } = await live.app.make.person();
   const { id } = await live.app.make.project({ orgId: org.id, ownerId: user.id });
@@ -179,7 +179,7 @@ test("an export's connection has no timeout and is closed after the response, an
 });
 
 describe("a stream over a socket", () => {
-  test("breaks the connection when it fails", async () => {
+  test("breaks its connection when it fails", async () => {
     await using open = await openListening();
     const response = await fetch(`${open.url}/api/v1/stream/fail`);
     expect(response.status).toBe(200);
@@ -207,7 +207,7 @@ describe("a long response over a socket", () => {
       routes: [probe("GET", "/api/v1/long", () => reply(200, jsonText(text)), { conditional: true })],
     });
 
-  test("has its length, also for HEAD, and a reader that pauses gets all of it", async () => {
+  test("states its length, even for HEAD, and reaches a paused reader in full", async () => {
     await using live = await open();
     const url = `${live.origin}/api/v1/long`;
     const head = await fetch(url, { method: "HEAD", headers: { "accept-encoding": "identity" } });
@@ -233,7 +233,7 @@ describe("a long response over a socket", () => {
 });
 
 describe("the server", () => {
-  test("stops after running requests have ended", async () => {
+  test("stops once running requests have ended", async () => {
     const { promise: wait, resolve: letGo } = Promise.withResolvers<void>();
     await using open = await openListening({ wait });
     const running = fetch(`${open.url}/api/v1/wait`);
@@ -253,7 +253,7 @@ describe("the server", () => {
     await stopped;
   });
 
-  test("stops although the event loop is always busy", async () => {
+  test("stops even if the event loop is always busy", async () => {
     await using open = await openListening();
     let isBusy = true;
     const work = () => {
@@ -266,7 +266,7 @@ describe("the server", () => {
     await expect(fetch(`${open.url}/api/v1/echo/a`)).rejects.toThrow();
   });
 
-  test("does not share a port that is in use", async () => {
+  test("does not share a port that another server uses", async () => {
     await using open = await openListening();
     const { port = 0 } = open.server;
     const error = (() => {

@@ -30,7 +30,7 @@ async function isRefused(url: string): Promise<boolean> {
   return socket === null;
 }
 
-test("a database that hides other sessions is reported by a warning at startup and by readiness", async () => {
+test("a database that hides other sessions is reported in a warning at startup and by the readiness check", async () => {
   await using db = await openTestDatabase();
   const role = `blind_${crypto.randomUUID().slice(0, 8)}`;
   await db.admin.unsafe(`
@@ -66,7 +66,7 @@ describe("the API process refuses to start and prints one line per problem", () 
     return [await api.exited, api.problems()];
   }
 
-  test("with invalid variables, which it reports together", async () => {
+  test("with invalid variables, and reports them together", async () => {
     const [code, stderr] = await refusal({
       PORT: "http",
       DATABASE_POOL_MAX: "0",
@@ -79,7 +79,7 @@ describe("the API process refuses to start and prints one line per problem", () 
     ]);
   });
 
-  test("on a database with pending migrations, and names the command to run", async () => {
+  test("on a database with pending migrations, and names the command that runs them", async () => {
     await using db = await openTestDatabase();
     await db.owner`delete from schema_migrations where name = (select max(name) from schema_migrations)`;
     expect(await refusal({ DATABASE_URL: db.url })).toEqual([
@@ -106,7 +106,7 @@ describe("the API process refuses to start and prints one line per problem", () 
     expect(stderr).not.toContain("pass-word");
   });
 
-  test("on a port that is in use, and names it", async () => {
+  test("on a port that is in use, and names the port", async () => {
     await using first = await startApi({ DATABASE_URL: shared.url });
     const { port } = new URL(first.url);
     expect(await refusal({ DATABASE_URL: shared.url, PORT: port })).toEqual([
@@ -150,7 +150,7 @@ describe("the API process exits", () => {
     expect(api.output.stderr).toBe("");
   });
 
-  test("after a request that was running at SIGINT, and accepts no new request", async () => {
+  test("after the request that was running at SIGINT, and accepts no new request", async () => {
     const { key } = await make.person();
     await using api = await startApi({ DATABASE_URL: shared.url });
     const ask = () =>
@@ -165,7 +165,7 @@ describe("the API process exits", () => {
     expect(await api.exited).toBe(0);
   });
 
-  test("on a second signal without waiting", async () => {
+  test("on a second signal, without waiting for requests", async () => {
     const { key } = await make.person();
     await using api = await startApi({ DATABASE_URL: shared.url });
     const lock = await lockKeys(shared);

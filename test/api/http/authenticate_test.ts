@@ -23,7 +23,7 @@ async function expectRefused(api: TestApp, headers: Readonly<Record<string, stri
 }
 
 describe("a credential", () => {
-  test("of either kind identifies its user and itself", async () => {
+  test("of either kind resolves to its user and its own id", async () => {
     await using api = await openTestApp({ routes: probeRoutes() });
     const { user, org } = await api.make.person();
     const { id, key } = await api.make.key({
@@ -53,7 +53,7 @@ describe("a credential", () => {
     });
   });
 
-  test("is also passed to public routes", async () => {
+  test("reaches public routes too", async () => {
     await using api = await openTestApp({ routes: probeRoutes() });
     const { user, key } = await api.make.person();
     expect(await (await api.request("/api/v1/visitor", { key })).json()).toEqual({
@@ -62,7 +62,7 @@ describe("a credential", () => {
     expect(await (await api.request("/api/v1/visitor")).json()).toEqual({ data: { userId: null } });
   });
 
-  test("accepts any case of the scheme", async () => {
+  test("is accepted with the scheme in any case", async () => {
     await using api = await openTestApp({ routes: probeRoutes() });
     const { key } = await api.make.person();
     for (const scheme of ["bearer", "BEARER", "Bearer  "]) {
@@ -89,7 +89,7 @@ describe("a credential", () => {
     for (const authorization of wrong) await expectRefused(api, { authorization });
   });
 
-  test("that is a mistyped key is refused without a query, and a key from before checksums works", async () => {
+  test("that is a mistyped key is refused without a query, but a key without a checksum still works", async () => {
     await using api = await openTestApp({ routes: probeRoutes() });
     const { user } = await api.make.person();
     const old = `ulr_${"o".repeat(43)}`;
@@ -121,13 +121,13 @@ describe("a credential", () => {
 });
 
 describe("access", () => {
-  test("a route for callers returns 401 without a credential, before it reads the body", async () => {
+  test("a route that requires a caller returns 401 without a credential, before it reads the body", async () => {
     await using api = await openTestApp({ routes: probeRoutes() });
     const response = await api.request("/api/v1/things", { method: "POST", body: "{" });
     expect([response.status, response.headers.get("www-authenticate")]).toEqual([401, "Bearer"]);
   });
 
-  test("a read key may only GET and HEAD, whatever the body", async () => {
+  test("a read key can only be used for GET and HEAD, whatever the body", async () => {
     await using api = await openTestApp({ routes: probeRoutes() });
     const { key } = await api.make.person({ scope: "read" });
     for (const method of ["GET", "HEAD"]) {
@@ -143,7 +143,7 @@ describe("access", () => {
     }
   });
 
-  test("a write key and a session may write", async () => {
+  test("a write key and a session can be used for writes", async () => {
     await using api = await openTestApp({ routes: probeRoutes() });
     const { key, user } = await api.make.person();
     const { token } = await api.make.session({ userId: user.id });
@@ -160,7 +160,7 @@ describe("lastUsedAt", () => {
     return row?.lastUsedAt ?? null;
   }
 
-  test("is set by the first use and again once it is a minute old", async () => {
+  test("is set on the first use, and on the next use after a minute", async () => {
     await using api = await openTestApp({ routes: probeRoutes() });
     const { user } = await api.make.person();
     for (const before of [null, "2026-01-01T00:00:00.000Z"]) {

@@ -40,7 +40,7 @@ describe("clientAddress()", () => {
     }
   });
 
-  test("omits the port that some proxies add", () => {
+  test("has no port, even if a proxy adds one", () => {
     for (const [hop, address] of [
       ["203.0.113.9:50123", "203.0.113.9"],
       ["[2001:db8::1]:50123", "2001:db8::1"],
@@ -51,14 +51,14 @@ describe("clientAddress()", () => {
     }
   });
 
-  test("is the IPv4 address in an IPv4-mapped IPv6 address", () => {
+  test("is an IPv4 address if the peer has an IPv4-mapped IPv6 address", () => {
     for (const peer of ["::ffff:198.51.100.7", "::FFFF:c633:6407", "0:0:0:0:0:ffff:c633:6407"]) {
       expect(clientAddress(new Headers(), peer, 0)).toBe("198.51.100.7");
     }
   });
 });
 
-test("networkOf() returns an IPv4 address itself and the /64 of an IPv6 address in any notation", () => {
+test("networkOf() returns an IPv4 address unchanged, and the /64 of an IPv6 address in any notation", () => {
   const networks = {
     "198.51.100.7": "198.51.100.7",
     unknown: "unknown",
@@ -93,7 +93,7 @@ describe("the limits of a /64", () => {
     expect(logged.filter((address) => /^2001/.test(address))).toEqual([...inside, outside]);
   });
 
-  test("count guessed passwords from all of its addresses together", async () => {
+  test("count password guesses from all of its addresses together", async () => {
     await using api = await openTestApp({ config: { rateLimitLoginPerMinute: 2 } });
     const statuses = [];
     for (const address of [...inside, outside]) {
@@ -124,7 +124,7 @@ describe("a /48, which a provider may assign to one customer, has ten times the 
     expect(await askAll((address) => api.request("/metrics", { address }))).toEqual(expected);
   });
 
-  test("for guessed passwords", async () => {
+  test("for password guesses", async () => {
     await using api = await openTestApp({ config: { rateLimitLoginPerMinute: 1 } });
     const ask = (address: string) => {
       const pair = { email: `${crypto.randomUUID()}@example.com`, password: "wrong password" };

@@ -92,7 +92,7 @@ test("a forgotten credential is looked up again, even if it is forgotten during 
   expect(lookups()).toBe(3);
 });
 
-test("a credential that the process revokes itself is refused on the next request", async () => {
+test("a credential is refused on the next request after the same process revokes it", async () => {
   await using api = await openTestApp();
   const { user } = await api.make.person();
   const { token: key } = await api.make.session({ userId: user.id });

@@ -11,7 +11,7 @@ async function openFailingApp(): Promise<TestApp> {
 }
 
 describe("an internal error", () => {
-  test("returns 500 with only the id under which it is logged", async () => {
+  test("returns 500 and reveals only the request ID under which it is logged", async () => {
     await using api = await openFailingApp();
     for (const path of ["/api/v1/bug", "/api/v1/thrown-text", "/api/v1/bigint"]) {
       const response = await api.request(path, {
@@ -47,7 +47,7 @@ describe("an internal error", () => {
     });
   });
 
-  test("before the first byte of a stream returns a normal 500", async () => {
+  test("before the first byte of a stream returns an ordinary 500", async () => {
     await using api = await openFailingApp();
     expect((await api.request("/api/v1/announced")).status).toBe(500);
     expect(api.logLines).toMatchObject([{ status: 500, err: { message: "broke before the first byte" } }]);
@@ -55,14 +55,14 @@ describe("an internal error", () => {
 });
 
 describe("an unavailable database", () => {
-  test("returns 503 with the time to wait", async () => {
+  test("returns 503 with Retry-After", async () => {
     await using api = await openFailingApp();
     const response = await api.request("/api/v1/database-away");
     expect([response.status, response.headers.get("retry-after")]).toEqual([503, "5"]);
     expect(await response.json()).toMatchObject({ error: { code: "SERVICE_UNAVAILABLE" } });
   });
 
-  test("includes a database that does not exist", async () => {
+  test("returns 503 even if the database does not exist", async () => {
     await using db = await openTestDatabase();
     const missing = new URL(db.url);
     missing.pathname = "/missing";
@@ -72,7 +72,7 @@ describe("an unavailable database", () => {
     expect([response.status, response.headers.get("retry-after")]).toEqual([503, "5"]);
   });
 
-  test("includes a deadlock, which changes nothing", async () => {
+  test("has the same response as a deadlock", async () => {
     await using db = await openTestDatabase();
     const deadlock = () => db.sql`do $$ begin raise sqlstate '40P01'; end $$`;
     await using api = await openTestApp({ routes: failingRoutes({ databaseAway: deadlock }) });
@@ -80,7 +80,7 @@ describe("an unavailable database", () => {
     expect([response.status, response.headers.get("retry-after")]).toEqual([503, "5"]);
   });
 
-  test("does not make a credential invalid", async () => {
+  test("does not make a credential count as invalid", async () => {
     await using api = await openTestApp({
       routes: probeRoutes(),
       config: { rateLimitAnonymousPerMinute: 3 },
@@ -101,7 +101,7 @@ describe("input that does not fit its schema", () => {
     return error.details.errors;
   }
 
-  test("is reported by parameter in the query", async () => {
+  test("is reported by parameter name for the query", async () => {
     await using api = await openTestApp({ routes: probeRoutes() });
     const response = await api.request("/api/v1/things?format=xml&limit=ten&bogus=1");
     expect(await problemsOf(response)).toEqual(
@@ -113,7 +113,7 @@ describe("input that does not fit its schema", () => {
     );
   });
 
-  test("is reported by full path in the body, with one problem per path", async () => {
+  test("is reported by full path for the body, with one problem per path", async () => {
     await using api = await openTestApp({ routes: probeRoutes() });
     const { key } = await api.make.person();
     const body = { size: -1.5, kind: "cube", tags: [{ label: "a" }, { label: 7 }] };
@@ -125,7 +125,7 @@ describe("input that does not fit its schema", () => {
     ]);
   });
 
-  test("is summarized in the message by its first problem", async () => {
+  test("is summarized in the message by the first problem", async () => {
     await using api = await openTestApp({ routes: probeRoutes() });
     const response = await api.request("/api/v1/things?bogus=1");
     expect(await response.json()).toMatchObject({

@@ -57,7 +57,7 @@ describe("a query", () => {
     });
   });
 
-  test("returns the given values, each parsed by its parameter", () => {
+  test("returns the given values, each parsed as its parameter declares", () => {
     const owner = "5F0C6D0E-3F5B-4C57-9A54-0F2D8F0F7C11";
     const given = `color=green&order=up&full=true&size=100&owner=${owner}&search=+a+&tag=x&tag=y&tag=x&part=tail&from=7`;
     expect(parseQuery(QUERY, new URLSearchParams(given))).toEqual({
@@ -73,7 +73,7 @@ describe("a query", () => {
     });
   });
 
-  test("measures the length of a text in characters instead of UTF-16 units", () => {
+  test("counts the length of a text in characters instead of UTF-16 units", () => {
     const given = { search: "😀😀😀😀😀", tag: "😀😀😀" };
     const parsed = parseQuery(QUERY, new URLSearchParams({ ...given, from: "7" }));
     expect(parsed).toMatchObject({ ...given, tag: [given.tag] });
@@ -86,7 +86,7 @@ describe("a query", () => {
     ]);
   });
 
-  test("is rejected with every problem in declaration order, unknown parameters last", () => {
+  test("is rejected with all problems in the order of the declaration, unknown parameters last", () => {
     const given =
       "colour=red&color=blue&order=&full=1&size=0&owner=me&search=abcdef&tag=abcd&part=foot&part=hand";
     const known = Object.keys(QUERY).join(", ");
@@ -108,7 +108,7 @@ describe("a query", () => {
     ]);
   });
 
-  test("accepts a parameter once unless it is a list", () => {
+  test("may repeat a parameter only if the parameter is a list", () => {
     expect(problemsOf("from=7&size=0&size=1&tag=a&tag=b&tag=c&full=x&full=y")).toEqual([
       "VALIDATION_ERROR",
       [

@@ -38,7 +38,7 @@ describe("RateCounter", () => {
     expect([counter.take("a").allowed, counter.take("b").allowed]).toEqual([false, true]);
   });
 
-  test("can be read without counting", () => {
+  test("can be read without counting a request", () => {
     const { now, turn } = createClock();
     const counter = new RateCounter({ limit: 1, now });
     for (let times = 0; times < 3; times += 1) {
@@ -72,7 +72,7 @@ describe("RateCounter", () => {
     expect(["a", "c", "d"].map((key) => counter.peek(key).remaining)).toEqual([1, 0, 0]);
   });
 
-  test("forgets the key whose window is oldest, not the key that was seen first", () => {
+  test("forgets the key with the oldest window, not the key that was seen first", () => {
     const { now, turn } = createClock();
     const counter = new RateCounter({ limit: 1, maxKeys: 3, now });
     counter.take("a");
@@ -87,7 +87,7 @@ describe("RateCounter", () => {
 });
 
 describe("the limits of requests", () => {
-  test("are in every response, and a 429 returns the time to wait", async () => {
+  test("are in every response, and a 429 has the time to wait in Retry-After", async () => {
     const { now, turn } = createClock();
     await using api = await openTestApp({
       routes: probeRoutes(),
@@ -127,7 +127,7 @@ describe("the limits of requests", () => {
     expect([await ask("192.0.2.1"), await ask("192.0.2.1"), await ask("192.0.2.2")]).toEqual([200, 429, 200]);
   });
 
-  test("count a user once across credentials, routes and addresses", async () => {
+  test("count a user's requests together across credentials, routes and addresses", async () => {
     await using api = await openTestApp({ routes: probeRoutes(), config: { rateLimitUserPerMinute: 3 } });
     const { user, key } = await api.make.person();
     const other = await api.make.key({ userId: user.id, scope: "read" });
@@ -148,7 +148,7 @@ describe("the limits of requests", () => {
 });
 
 describe("the limits of guesses", () => {
-  test("count guesses by address and do not affect credentials that have worked", async () => {
+  test("count guesses by address and do not affect credentials that have already worked", async () => {
     await using api = await openTestApp({
       routes: probeRoutes(),
       config: { rateLimitAnonymousPerMinute: 2 },
@@ -172,7 +172,7 @@ describe("the limits of guesses", () => {
     ]);
   });
 
-  test("reject a guess without a query and keep the session cookie", async () => {
+  test("reject a guess without a query and keep the browser's session cookie", async () => {
     await using api = await openTestApp({
       routes: probeRoutes(),
       config: { rateLimitAnonymousPerMinute: 1 },

@@ -51,7 +51,7 @@ describe("the organization of a request", () => {
     expect(await ask(api, guest.key)).toMatchObject({ orgId: guest.personalOrg.id });
   });
 
-  test("is the one in X-Org-Slug, with the caller's role and subscription there", async () => {
+  test("is the organization in X-Org-Slug, with the caller's role and subscription there", async () => {
     await using api = await openOrgApp();
     const { key, org } = await api.make.person({ role: "publisher", tier: "plus" });
     expect(await ask(api, key, org.slug)).toMatchObject({ orgId: org.id, role: "publisher", tier: "plus" });
@@ -67,7 +67,7 @@ describe("the organization of a request", () => {
 });
 
 describe("ORG_ACCESS_DENIED", () => {
-  test("is the same for a stranger's organization, a missing one and invalid slugs", async () => {
+  test("is the same for a stranger's organization, a missing organization and an invalid slug", async () => {
     await using api = await openOrgApp();
     const { key, org } = await api.make.person();
     const stranger = await api.make.person();
@@ -93,7 +93,7 @@ describe("ORG_ACCESS_DENIED", () => {
     );
   });
 
-  test("refuses a bound key after its owner has left", async () => {
+  test("refuses a bound key after its owner has left the organization", async () => {
     await using api = await openOrgApp();
     const { user, org } = await api.make.person();
     const { key } = await api.make.key({ userId: user.id, orgId: org.id });

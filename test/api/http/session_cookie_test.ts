@@ -51,7 +51,7 @@ describe("the session cookie", () => {
     }
   });
 
-  test("is refused for writes from other pages, and from browsers that do not name the page", async () => {
+  test("is refused for writes from other pages, and from browsers that do not say which page sends the request", async () => {
     await using api = await openTestApp({
       routes: probeRoutes(),
       config: { publicUrl: "https://ulr.example" },
@@ -84,7 +84,7 @@ describe("the session cookie", () => {
     }
   });
 
-  test("is ignored if there is an Authorization header, which works from any page", async () => {
+  test("is ignored if there is an Authorization header, and that header works from any page", async () => {
     await using api = await openTestApp({ routes: probeRoutes() });
     const { key, cookie } = await makeCookie(api);
     const headers = { cookie, origin: "https://evil.example" };
@@ -130,7 +130,7 @@ describe("the session cookie", () => {
 });
 
 describe("a session cookie that an attacker may have set", () => {
-  test("is rejected if there are two, and neither is deleted", async () => {
+  test("is rejected if there are two session cookies, and neither cookie is deleted", async () => {
     await using api = await openTestApp({ routes: probeRoutes() });
     const [own, foreign] = [await makeCookie(api), await makeCookie(api)];
     for (const other of [foreign.token, own.token, mintSessionToken().secret]) {
@@ -141,7 +141,7 @@ describe("a session cookie that an attacker may have set", () => {
     }
   });
 
-  test("is named __Host-ulr_session if PUBLIC_URL uses https, and then no other name is read", async () => {
+  test("is named __Host-ulr_session if PUBLIC_URL uses https, and then cookies with other names are ignored", async () => {
     await using api = await openTestApp({ config: { publicUrl: "https://ulr.example" } });
     const account = await makeAccount(api);
     const response = await api.request("/api/v1/auth/login", {

@@ -31,7 +31,7 @@ test("the length of a text is counted in characters, even within a nullable list
   expect(problemsOf(check, { title: "😀😀", people: "abc" })).toMatchObject([{ path: "people" }]);
 });
 
-test("createBodyCheck() rejects a schema with undeclared fields or lists of any length", () => {
+test("createBodyCheck() rejects a schema that allows undeclared fields or lists of any length", () => {
   const closed = { additionalProperties: false };
   const schemas = [
     Type.Object({}),

@@ -24,7 +24,7 @@ async function openSlow(
 
 describe("a client that is slow", () => {
   // Both slow tests wait for a timeout, so they run concurrently.
-  test.concurrent("with its headers or its body is disconnected, and nothing is logged as an error", async () => {
+  test.concurrent("to send its headers or its body is disconnected, and nothing is logged as an error", async () => {
     await using open = await openSlow({ idleTimeoutSeconds: 4 });
     const { key } = await open.api.make.person();
     const post = (path: string) =>
@@ -47,7 +47,7 @@ describe("a client that is slow", () => {
     ]);
   });
 
-  test.concurrent("is disconnected when idle after a page that checked an export but sent none", async () => {
+  test.concurrent("is disconnected when idle after a page that checks an export but does not send it", async () => {
     // Bun checks sockets every four seconds, so a timeout of four would leave a busy machine no time to respond.
     await using open = await openSlow({ idleTimeoutSeconds: 8 }, {});
     const { user, org } = await open.api.make.person();
@@ -63,7 +63,7 @@ describe("a client that is slow", () => {
   });
 });
 
-test.concurrent("a body that does not arrive returns 408 as JSON before the connection is closed", async () => {
+test.concurrent("a body that does not arrive in time returns 408 as JSON before the connection is closed", async () => {
   await using open = await openListeningApp();
   const { key } = await open.app.make.person();
   const post = (path: string, headers: string) =>
@@ -94,7 +94,7 @@ test.concurrent("a body that does not arrive returns 408 as JSON before the conn
 });
 
 describe("an oversized request", () => {
-  test("with a long URL or long headers returns 431, and a shorter URL reaches its route", async () => {
+  test("with a long URL or long headers returns 431, but a slightly shorter URL reaches its route", async () => {
     await using open = await openListeningApp();
     const close = "Connection: close\r\n\r\n";
     const long = "a".repeat(20_000);

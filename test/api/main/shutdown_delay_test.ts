@@ -9,7 +9,7 @@ import { waitFor } from "../../helpers/wait_for.ts";
 /** A delay longer than any test here. An API that exits earlier has not waited for it. */
 const ENDLESS = "300";
 
-test("after SIGTERM the API is not ready, serves new connections, and closes them after their response", async () => {
+test("after SIGTERM the API is not ready, but serves new connections and closes each after its response", async () => {
   await using db = await openTestDatabase();
   const { key } = await createFactory(db.sql).person();
   await using api = await startApi({ DATABASE_URL: db.url, SHUTDOWN_DELAY_SECONDS: ENDLESS });
@@ -29,7 +29,7 @@ test("after SIGTERM the API is not ready, serves new connections, and closes the
   expect(await api.exited).toBe(1);
 });
 
-test("the API exits by itself after the delay, without a failed request before", async () => {
+test("the API exits by itself after the delay, and no request fails before that", async () => {
   await using db = await openTestDatabase();
   await using api = await startApi({ DATABASE_URL: db.url, SHUTDOWN_DELAY_SECONDS: "1" });
   api.kill("SIGTERM");

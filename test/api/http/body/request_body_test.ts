@@ -18,7 +18,7 @@ async function openWithKey(): Promise<{ api: TestApp; key: string }> {
 }
 
 describe("a body", () => {
-  test("of 1 MiB is read, and one more byte returns 413", async () => {
+  test("of 1 MiB is read, but one byte more returns 413", async () => {
     const { api, key } = await openWithKey();
     await using _ = api;
     const send = (body: string) =>
@@ -68,7 +68,7 @@ describe("a body", () => {
     }
   });
 
-  test("may start with a byte order mark, and the last of duplicate keys applies", async () => {
+  test("may start with a byte order mark, and the last of several duplicate keys wins", async () => {
     const { api, key } = await openWithKey();
     await using _ = api;
     const body = '\uFEFF{"name":"first","size":1,"name":"last"}';
@@ -76,7 +76,7 @@ describe("a body", () => {
     expect([response.status, await response.json()]).toEqual([200, { data: { name: "last", size: 1 } }]);
   });
 
-  test("with __proto__ and constructor returns 400 and does not change Object.prototype", async () => {
+  test("with the keys __proto__ and constructor returns 400 and does not change Object.prototype", async () => {
     const { api, key } = await openWithKey();
     await using _ = api;
     const body =
@@ -86,7 +86,7 @@ describe("a body", () => {
     expect(Object.hasOwn(Object.prototype, "admin")).toBe(false);
   });
 
-  test("of another type, or compressed, returns 415", async () => {
+  test("with another media type or with compression returns 415", async () => {
     const { api, key } = await openWithKey();
     await using _ = api;
     const body = JSON.stringify({ name: "a", size: 1 });
@@ -103,7 +103,7 @@ describe("a body", () => {
     }
   });
 
-  test("of JSON is recognized by its type in any case and with parameters", async () => {
+  test("is read as JSON if its media type is in any case or has parameters", async () => {
     const { api, key } = await openWithKey();
     await using _ = api;
     for (const type of ["application/json; charset=utf-8", "Application/JSON"]) {
@@ -115,7 +115,7 @@ describe("a body", () => {
   });
 });
 
-test("a body in tiny chunks is read only up to a limited number of chunks", async () => {
+test("a body in tiny chunks is read only up to a maximum number of chunks", async () => {
   const { api, key } = await openWithKey();
   await using _ = api;
   for (const [chunks, status, most] of [
@@ -139,7 +139,7 @@ test("a body in tiny chunks is read only up to a limited number of chunks", asyn
   }
 });
 
-test("no body, an empty body and {} are the same if no field is required", async () => {
+test("a missing body, an empty body and {} are equivalent if no field is required", async () => {
   const { api, key } = await openWithKey();
   await using _ = api;
   const send = (options: object) =>

@@ -37,7 +37,7 @@ function openQueue(options: Partial<FairQueueOptions> = {}) {
   };
 }
 
-test("a free place goes to each caller in turn, however many tasks one caller has", async () => {
+test("free places go to the callers in turn, however many tasks a caller has", async () => {
   const queue = openQueue({ maxWaiting: 3 });
   const all = ["a1", "a2", "a3", "a4", "b1", "c1"].map((name) => queue.add(name, name.charAt(0)));
   expect(await queue.add("a5", "a")).toBe("caller");
@@ -46,7 +46,7 @@ test("a free place goes to each caller in turn, however many tasks one caller ha
   expect(queue.began).toEqual(["a1", "a2", "b1", "c1", "a3", "a4"]);
 });
 
-test("a caller runs at most maxPerCaller tasks at once and leaves the other places free", async () => {
+test("a caller runs at most maxPerCaller tasks at once and leaves the remaining places free", async () => {
   const queue = openQueue({ max: 3, maxPerCaller: 2 });
   for (const name of ["a1", "a2", "a3", "b1", "b2"]) void queue.add(name, name.charAt(0));
   expect(queue.began).toEqual(["a1", "a2", "b1"]);
@@ -56,7 +56,7 @@ test("a caller runs at most maxPerCaller tasks at once and leaves the other plac
   expect(queue.began).toEqual(["a1", "a2", "b1", "a3", "b2"]);
 });
 
-test("a task whose request has ended makes room for its caller's next task", async () => {
+test("a waiting task whose request has ended makes room for its caller's next task", async () => {
   const queue = openQueue({ maxWaiting: 1 });
   const first = queue.add("first", "a");
   let isOver = false;
@@ -90,7 +90,7 @@ test("a failed task frees its place", async () => {
   expect(await next).toBe("went on");
 });
 
-test("priority tasks run before all others in their order of arrival", async () => {
+test("priority tasks run first, in order of arrival", async () => {
   const queue = openQueue();
   for (const name of ["a1", "b1"]) void queue.add(name, name.charAt(0));
   for (const name of ["first 1", "first 2"]) void queue.add(name, "known", { isFirst: true });
@@ -98,7 +98,7 @@ test("priority tasks run before all others in their order of arrival", async () 
   expect(queue.began).toEqual(["a1", "first 1", "first 2", "b1"]);
 });
 
-test("a task is refused if too many tasks of all callers wait before it", async () => {
+test("a task is refused if too many tasks of all callers are ahead of it", async () => {
   const queue = openQueue();
   for (const name of ["a1", "b1", "c1"]) void queue.add(name, name);
   expect(await queue.add("d1", "d", { maxWaitingInAll: 2 })).toBe("all");
@@ -107,7 +107,7 @@ test("a task is refused if too many tasks of all callers wait before it", async 
   expect(queue.began).toEqual(["a1", "b1", "c1", "e1"]);
 });
 
-test("tasks with equal keys run once, and joining a task counts as waiting", async () => {
+test("tasks with the same key run once, and a caller that joins a task counts as waiting", async () => {
   const queue = openQueue({ maxWaiting: 1 });
   const shared = [queue.add("a1", "a", { key: "1" }), queue.add("b1", "b", { key: "1" })];
   const later = [queue.add("a2", "a", { key: "2" }), queue.add("b2", "b", { key: "2" })];
@@ -119,7 +119,7 @@ test("tasks with equal keys run once, and joining a task counts as waiting", asy
   expect(queue.began).toEqual(["a1", "a2"]);
 });
 
-test("turns depend on the time used instead of the number of tasks", async () => {
+test("turns depend on the time that tasks have used, not on their number", async () => {
   const queue = openQueue({ isByTime: true });
   for (const name of ["slow 1", "slow 2"]) void queue.add(name, "slow");
   for (const n of [1, 2, 3]) void queue.add(`quick ${n}`, "quick");
@@ -128,7 +128,7 @@ test("turns depend on the time used instead of the number of tasks", async () =>
   expect(order).toEqual(["slow 1", "quick 1", "quick 2", "quick 3", "slow 2", null]);
 });
 
-test("a new caller is next, whatever other callers have waiting, and equal callers run in order of arrival", async () => {
+test("a new caller is next, however many tasks wait, and callers with equal use run in order of arrival", async () => {
   const queue = openQueue({ isByTime: true });
   for (const name of ["a1", "a2", "b1"]) void queue.add(name, name.charAt(0));
   expect(await queue.work(50)).toBe("a1");
@@ -137,7 +137,7 @@ test("a new caller is next, whatever other callers have waiting, and equal calle
   expect(queue.began).toEqual(["a1", "b1", "c1", "a2", "b2"]);
 });
 
-test("new callers cannot starve a waiting one", async () => {
+test("new callers cannot starve a waiting caller", async () => {
   const queue = openQueue({ isByTime: true });
   void queue.add("a1", "a");
   void queue.add("new 0", "network 0");
@@ -152,7 +152,7 @@ test("new callers cannot starve a waiting one", async () => {
   expect(queue.began.indexOf("a2")).toBe(11);
 });
 
-test("recent use has more weight than older use", async () => {
+test("recent use counts more than older use", async () => {
   const queue = openQueue({ isByTime: true });
   void queue.add("a1", "a");
   await queue.work(1_000);

@@ -27,7 +27,7 @@ function errorOf(run: () => unknown): ApiError {
   throw new Error("expected an error of the API");
 }
 
-test("holders, groups and all callers together have limits, and the error names the smallest exhausted one", () => {
+test("limits apply per holder, per group and to all callers together, and the error names the smallest exhausted limit", () => {
   const slots = new Slots(LIMITS, TEXTS);
   take(slots, "a", "x");
   take(slots, "a", "x");
@@ -39,7 +39,7 @@ test("holders, groups and all callers together have limits, and the error names 
   expect([take(slots, "d", "y"), slots.used]).toEqual(["all 4", 4]);
 });
 
-test("the error names the exhausted share if holders have groups", () => {
+test("the error names the exhausted share only if holders have groups", () => {
   const full = { max: 1, perHolder: 1, perGroup: 1 };
   const { group: _, ...withoutGroup } = TEXTS;
   const errors = [TEXTS, withoutGroup].map((texts) => {
@@ -76,7 +76,7 @@ test("requireFree() takes no slot", () => {
   expect(slots.used).toBe(0);
 });
 
-test("repeated releases free the amount once", () => {
+test("releasing a permit repeatedly frees its amount once", () => {
   const slots = new Slots(LIMITS, TEXTS);
   const first = slots.take({ holder: "a", group: null });
   slots.take({ holder: "a", group: null });
@@ -94,7 +94,7 @@ test("a permit whose request is over frees its slot without a release", () => {
   expect([slots.used, typeof take(slots, "b")]).toEqual([0, "object"]);
 });
 
-test("amounts are summed, and a first claim may exceed the holder's limit", () => {
+test("amounts are summed, and a holder's first claim may exceed the holder's limit", () => {
   const bytes = new Slots({ max: 100, perHolder: 50, perGroup: 100 }, TEXTS);
   const claimOf = (holder: string, amount: number): Claim => ({ holder, group: null, amount });
   const large = bytes.take(claimOf("a", 80));
@@ -107,7 +107,7 @@ test("amounts are summed, and a first claim may exceed the holder's limit", () =
   expect(bytes.used).toBe(220);
 });
 
-test("a permit is contended if it made another holder's claim fail, but not its own holder's", () => {
+test("a permit is contended once it makes another holder's claim fail, but not its own holder's claim", () => {
   const slots = new Slots(LIMITS, TEXTS);
   const x = { group: "x" };
   const mine = slots.take({ holder: "a", ...x });

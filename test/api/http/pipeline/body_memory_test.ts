@@ -39,7 +39,7 @@ function statuses({ app }: ListeningApp): number[] {
   return app.logLines.filter(({ route }) => route === "/api/v1/large").map(({ status }) => Number(status));
 }
 
-test("100 clients that do not read use little memory, and other clients are served", async () => {
+test("100 clients that do not read use little memory, and other clients are still served", async () => {
   await using server = await openListeningApp({ routes: largeRoutes() });
   const other = await server.app.make.person();
   expect((await (await get(server, "/large", other.key)).arrayBuffer()).byteLength).toBeGreaterThan(
@@ -72,7 +72,7 @@ test("100 clients that do not read use little memory, and other clients are serv
   expect(again).toBe(true);
 });
 
-test("all readers together have a limit, and the error suggests what to do", async () => {
+test("unread responses of all clients together are limited, and the error suggests what to do", async () => {
   await using server = await openListeningApp({ routes: largeRoutes() });
   const people = await Promise.all(Array.from({ length: 7 }, () => server.app.make.person()));
   const sockets: Socket[] = [];
@@ -139,7 +139,7 @@ function post({ origin }: ListeningApp, text: string, key?: string): Promise<Res
 
 const LARGE = "x".repeat(100_000);
 
-test("large incomplete bodies use little memory, and other clients are served", async () => {
+test("large incomplete bodies use little memory, and other clients are still served", async () => {
   await using server = await openListeningApp({ routes: [STORE] });
   const { app } = server;
   const withheld = await Promise.all(Array.from({ length: 30 }, () => withhold(server, MIB - 100)));
@@ -160,7 +160,7 @@ test("large incomplete bodies use little memory, and other clients are served", 
   expect((await post(server, LARGE)).status).toBe(200);
 });
 
-test("anonymous callers with many addresses cannot use the memory that is left for users", async () => {
+test("anonymous callers with many addresses cannot use up the memory that is reserved for users", async () => {
   await using server = await openListeningApp({ routes: [STORE] });
   const addresses = Array.from({ length: 40 }, (_, n) => `127.0.0.${2 + (n % 5)}`);
   const withheld = await Promise.all(addresses.map((address) => withhold(server, MIB - 100, address)));

@@ -24,7 +24,7 @@ test("no name in a page's URL can redirect the page's API call to another path",
   }
 });
 
-test("a refused form that is sent again, for example by reloading the page, is refused again", async () => {
+test("a refused form that is sent again, such as by reloading the page, is refused again", async () => {
   await using scene = await openPageScene();
   const { api, org, owner } = scene;
   await api.make.project({ orgId: org.id, ownerId: owner.user.id, name: "Checkout", slug: "checkout" });

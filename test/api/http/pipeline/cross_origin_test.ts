@@ -33,7 +33,7 @@ const preflight = (path: string, requested: string, headers: Record<string, stri
     headers: { ...ORIGIN, "access-control-request-method": requested, ...headers },
   });
 
-test("pages of other origins can read only responses that need no credential, with any status", async () => {
+test("pages of other origins can read only responses that need no credential, whatever the status", async () => {
   const { open, closed } = listReads();
   expect(open).toContain("/api/v1/models");
   expect(open).toContain("/swagger/json");
@@ -54,7 +54,7 @@ test("pages of other origins can read only responses that need no credential, wi
   }
 });
 
-test("pages of other origins can also read 304, 404 and 429", async () => {
+test("pages of other origins can also read responses with 304, 404 and 429", async () => {
   await using limited = await openTestApp({ config: { rateLimitAnonymousPerMinute: 3 } });
   const read = async (path: string, headers: Record<string, string> = {}) => {
     const response = await limited.request(path, { headers: { ...ORIGIN, ...headers } });

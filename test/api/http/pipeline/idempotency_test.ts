@@ -55,7 +55,7 @@ test("a repeated request gets the same response, and nothing is written twice", 
   expect(audited).toHaveLength(1);
 });
 
-test("a refusal is replayed with the id of the repeated request in its header and body", async () => {
+test("an error is replayed with the id of the repeated request in its header and body", async () => {
   await using app = await openTestApp();
   const { key } = await app.make.person();
   const first = await post(app, DEFINITION, { key, body: { yaml: "agent: 1" } });
@@ -83,7 +83,7 @@ test("a refusal is replayed with the id of the repeated request in its header an
   });
 });
 
-test("the same key with another path, query, organization or body is rejected", async () => {
+test("reusing a key with another path, query, organization or body is rejected", async () => {
   await using app = await openTestApp();
   const { key, org } = await app.make.person();
   await post(app, DEFINITION, { key, body: BODY });
@@ -110,7 +110,7 @@ test("keys of two users are independent, and keys of one user's credentials are 
   expect(await post(app, DEFINITION, { key: secondKey.key, body: BODY })).toMatchObject({ isReplayed: true });
 });
 
-test("a stored response is replayed only to members with the role that the request required", async () => {
+test("a stored response is replayed only to members with the role that the request requires", async () => {
   await using app = await openTestApp();
   const { key, user } = await app.make.person();
   const org = await app.make.org();
@@ -133,7 +133,7 @@ test("a stored response is replayed only to members with the role that the reque
   });
 });
 
-test("a credential with other permissions is refused the stored response", async () => {
+test("a credential with other permissions does not get the stored response", async () => {
   await using app = await openTestApp();
   const { key, user, org } = await app.make.person();
   expect(await post(app, DEFINITION, { key, body: BODY })).toMatchObject({ status: 201 });
@@ -147,7 +147,7 @@ test("a credential with other permissions is refused the stored response", async
   }
 });
 
-test("of many concurrent requests, one is carried out", async () => {
+test("of many concurrent requests with the same key, only one is carried out", async () => {
   await using app = await openTestApp();
   const admin = await makePlatformAdmin(app);
   const person = await app.make.person();
@@ -165,7 +165,7 @@ test("of many concurrent requests, one is carried out", async () => {
   expect(await app.db.sql`select from definition_executions`).toHaveLength(1);
 });
 
-test("a response with a secret is not stored, and a repeated request gets the id of the result", async () => {
+test("a response with a secret is not stored, and a repeated request gets the id of the created object", async () => {
   await using app = await openTestApp();
   const account = await makeAccount(app);
   const { sessionToken } = await signIn(app, account);
@@ -268,7 +268,7 @@ test("429 and 500 responses are not stored", async () => {
   });
 });
 
-test("a requirement of a second factor is not stored, so a retry works after the factor was used", async () => {
+test("an error that asks for a second factor is not stored, so a retry works once the factor was used", async () => {
   const clock = new Clock();
   await using app = await openTestApp({ now: clock.now });
   const { key } = await withTotp(app, clock, await makeAccount(app));
@@ -309,7 +309,7 @@ test("an invalid key is rejected before anything is written", async () => {
   ).toMatchObject({ status: 201 });
 });
 
-test("a large response beyond 100 MB per caller is not stored, and a repeated request returns 409", async () => {
+test("a response that exceeds a caller's 100 MB is not stored, and repeating its request returns 409", async () => {
   await using app = await openTestApp();
   const { key, user } = await app.make.person();
   await app.db.sql`
@@ -328,7 +328,7 @@ test("a large response beyond 100 MB per caller is not stored, and a repeated re
   });
 });
 
-test("responses for 10,000 keys of a caller are stored, and a repeated request beyond them returns 409", async () => {
+test("responses are stored for 10,000 keys per caller, and repeating a request with a further key returns 409", async () => {
   await using app = await openTestApp();
   const { key, user } = await app.make.person();
   await app.db.sql`
@@ -381,7 +381,7 @@ async function startApis(app: TestApp): Promise<{ first: ApiProcess; second: Api
   };
 }
 
-test("if an API is killed before its write commits, a retry at another one writes", async () => {
+test("if an API process is killed before its write commits, a retry at another process writes", async () => {
   await using app = await openTestApp();
   const { key } = await app.make.person();
   await using apis = await startApis(app);
@@ -410,7 +410,7 @@ test("if an API is killed before its write commits, a retry at another one write
   expect(await countDefinitions(app)).toBe(1);
 });
 
-test("if an API is killed between its write and the response, a retry learns what was written", async () => {
+test("if an API process is killed after its write but before its response, a retry learns what was written", async () => {
   await using app = await openTestApp();
   const { key } = await app.make.person();
   await using apis = await startApis(app);

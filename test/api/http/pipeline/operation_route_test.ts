@@ -64,7 +64,7 @@ const listThings = (made: string[]) =>
 
 const OPERATIONS = [getThing, createThing, listThings([])];
 
-test("parameters are decoded, and the rest of a path keeps its slashes", async () => {
+test("parameters are decoded, and the parameter for the rest of a path keeps its slashes", async () => {
   await using api = await openTestApp({ routes: OPERATIONS });
   const response = await api.request("/api/v1/things/big/a%2Fb/c%20d?limit=2");
   expect([response.status, await response.json()]).toEqual([
@@ -73,7 +73,7 @@ test("parameters are decoded, and the rest of a path keeps its slashes", async (
   ]);
 });
 
-test("invalid parameters return 400, and a path or method without an operation returns 404 or 405", async () => {
+test("invalid parameters return 400, an unknown path returns 404, and a wrong method returns 405", async () => {
   await using api = await openTestApp({ routes: OPERATIONS });
   const paths = [
     ["/api/v1/things/bigger/x", "kind"],

@@ -67,7 +67,7 @@ test("the log line of a request that is refused for lack of capacity has level w
   expect(turnedAway).not.toHaveProperty("err");
 });
 
-test("the log lines of probes and scrapes have level debug unless they fail", async () => {
+test("probes and scrapes are logged at level debug unless they fail", async () => {
   await using api = await openTestApp({ config: { rateLimitAnonymousPerMinute: 1 } });
   for (const path of ["/health/live", "/health/ready", "/metrics", "/metrics"]) await api.request(path);
   expect(api.logLines.map(({ route, level, status }) => [route, level, status])).toEqual([
@@ -78,7 +78,7 @@ test("the log lines of probes and scrapes have level debug unless they fail", as
   ]);
 });
 
-test("log lines have the address as LOG_ADDRESSES says, while the audit log keeps the full address", async () => {
+test("LOG_ADDRESSES controls the address in log lines, while the audit log keeps the full address", async () => {
   for (const [logAddresses, address, logged] of [
     ["full", "198.51.100.7", "198.51.100.7"],
     ["network", "198.51.100.7", "198.51.100.0/24"],
@@ -132,7 +132,7 @@ describe("the log line of a stream", () => {
     ]);
   });
 
-  test("of HEAD is written immediately", async () => {
+  test("for HEAD is written immediately", async () => {
     await using api = await openTestApp({ routes: probeRoutes() });
     await api.request("/api/v1/stream/endless", { method: "HEAD" });
     expect(api.logLines).toMatchObject([{ method: "HEAD", status: 200 }]);

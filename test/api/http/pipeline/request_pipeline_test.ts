@@ -16,14 +16,14 @@ async function codeOf(response: Response): Promise<[number, string, unknown]> {
 }
 
 describe("X-Request-Id", () => {
-  test("is kept if acceptable, and also appears in the error", async () => {
+  test("is kept if valid, and also appears in the error", async () => {
     await using api = await openTestApp();
     const response = await api.request("/api/v1/nowhere", { headers: { "x-request-id": "a.B-9_z" } });
     expect(response.headers.get("x-request-id")).toBe("a.B-9_z");
     expect(await response.json()).toMatchObject({ error: { requestId: "a.B-9_z" } });
   });
 
-  test("is replaced if it is not acceptable", async () => {
+  test("is replaced if invalid", async () => {
     await using api = await openTestApp();
     for (const id of ["", "with space", "a".repeat(129), "ä", "a;b"]) {
       const response = await api.request("/health/live", { headers: { "x-request-id": id } });
@@ -33,14 +33,14 @@ describe("X-Request-Id", () => {
 });
 
 describe("routing", () => {
-  test("a trailing slash leads to the same resource", async () => {
+  test("a path with a trailing slash reaches the same resource", async () => {
     await using api = await openTestApp({ routes: probeRoutes() });
     const [plain, slashed] = [await api.request("/api/v1/echo/a"), await api.request("/api/v1/echo/a/")];
     expect([plain.status, slashed.status]).toEqual([200, 200]);
     expect(await slashed.text()).toBe(await plain.text());
   });
 
-  test("%40 is the same as @ in a parameter and in the path", async () => {
+  test("%40 is equivalent to @ in a parameter and in the path", async () => {
     await using api = await openTestApp({ routes: probeRoutes() });
     const paths = ["/api/v1/@acme/things/a@1.2.3", "/api/v1/%40acme/things/a%401.2.3"];
     for (const path of paths) {
@@ -54,7 +54,7 @@ describe("routing", () => {
     expect(await response.json()).toEqual({ data: { name: "a/b ü 🦊" } });
   });
 
-  test("an unknown path returns 404 with the reason route, inside and outside of /api/v1", async () => {
+  test("an unknown path returns 404 with the reason route, under /api/v1 and elsewhere", async () => {
     await using api = await openTestApp();
     for (const path of ["/api/v1/nowhere", "/api/v1", "/", "/api/v2/x", "/api/v1/export/datasets//"]) {
       expect(await codeOf(await api.request(path))).toEqual([404, "NOT_FOUND", { reason: "route" }]);
@@ -83,7 +83,7 @@ describe("routing", () => {
     }
   });
 
-  test("a URL that is not UTF-8 or contains NUL is refused", async () => {
+  test("a URL with invalid UTF-8 or NUL is refused", async () => {
     await using api = await openTestApp({ routes: probeRoutes() });
     for (const path of [
       "/api/v1/echo/a%2",
@@ -99,7 +99,7 @@ describe("routing", () => {
 });
 
 describe("HEAD", () => {
-  test("returns the headers of GET with its length, without its body", async () => {
+  test("returns the headers and the length of the GET response, but no body", async () => {
     await using api = await openTestApp({ routes: probeRoutes() });
     const get = await api.request("/api/v1/echo/h%C3%A9");
     const head = await api.request("/api/v1/echo/h%C3%A9", { method: "HEAD" });
@@ -118,7 +118,7 @@ describe("HEAD", () => {
     expect(response.headers.get("x-export-total-rows")).toBe("10");
   });
 
-  test("of a refusal has no body either", async () => {
+  test("gets no body for an error either", async () => {
     await using api = await openTestApp();
     const response = await api.request("/api/v1/nowhere", { method: "HEAD" });
     expect([response.status, await response.text()]).toEqual([404, ""]);
@@ -150,7 +150,7 @@ describe("headers", () => {
     }
   });
 
-  test("probes and files that pages load are not rate limited", async () => {
+  test("probes and page assets are not rate limited", async () => {
     await using api = await openTestApp({ config: { rateLimitAnonymousPerMinute: 1 } });
     const files = ["/swagger/assets/start.js", "/dashboard/assets/style.css"];
     for (const path of ["/health/live", "/health/ready", ...files]) {

@@ -51,7 +51,7 @@ async function auditedOf(responses: readonly Asked[]) {
   ]);
 }
 
-test("every route that is not a page has a row, and every row has a route", () => {
+test("every route that is not a page has a row in the table, and every row has a route", () => {
   const routes = new Set(listRoutes(({ isPage }) => !isPage));
   expect([...new Set(ACCESS_TABLE.map(({ route }) => route))].sort()).toEqual([...routes].sort());
 });
@@ -74,7 +74,7 @@ test("every route that writes has a row that names its audit entry", () => {
   expect(writing.filter((route) => !audited.includes(route))).toEqual([]);
 });
 
-test("the session cookie cannot write from another site's page, on any route", async () => {
+test("a page of another site cannot write with the session cookie on any route", async () => {
   const { key } = await scene.callers.session();
   for (const route of writingRoutes()) {
     const [method = "", pattern = ""] = route.split(" ");

@@ -50,7 +50,7 @@ test("after resetOnClose(), closing a connection with unread data resets it", as
   expect((await failed.promise).code).toBe("ECONNRESET");
 });
 
-test("TcpSocket reports no bytes for a connection that this process does not have", () => {
+test("TcpSocket reports null and changes nothing for a connection that this process does not have", () => {
   const socket = new TcpSocket({ peer: 1, local: 2 });
   socket.resetOnClose();
   expect(socket.acknowledgedBytes()).toBeNull();

@@ -53,7 +53,7 @@ const MEMBER_ROWS = ACCESS_TABLE.filter(
     expectedOf(access, "outsider", ok) !== String(ok) && expectedOf(access, "owner", ok) === String(ok),
 );
 
-test("on every route for members only, an owner gets nothing without a factor and everything with one", async () => {
+test("on every route for members, an owner gets nothing without a second factor and everything with a second factor", async () => {
   expect(MEMBER_ROWS.length).toBeGreaterThan(50);
   for (const row of MEMBER_ROWS) {
     const title = `${row.route} ${row.about ?? ""}`;
@@ -91,7 +91,7 @@ async function namesIn(api: TestApp, key: string): Promise<string[]> {
   return data.definitions.map(({ name }) => name).toSorted();
 }
 
-test("lists and lookups omit private data of an organization that requires a second factor", async () => {
+test("lists and lookups omit private data of an organization that requires a second factor the caller lacks", async () => {
   await using place = await openPlace();
   const { api, person, unproven, proven } = place;
   expect(await namesIn(api, unproven)).toEqual(["open"]);
@@ -110,7 +110,7 @@ test("lists and lookups omit private data of an organization that requires a sec
   expect([await events(unproven), await events(proven)]).toEqual([1, 2]);
 });
 
-test("a member without a second factor sees only that the organization requires one", async () => {
+test("a member without a second factor sees only that the organization requires a second factor", async () => {
   await using place = await openPlace();
   const { api, person, unproven, proven } = place;
   const read = async (path: string, key: string) => (await api.request(`/api/v1${path}`, { key })).json();
@@ -132,7 +132,7 @@ test("a member without a second factor sees only that the organization requires 
   });
 });
 
-test("a stored response is not replayed to a session without a factor", async () => {
+test("a stored response is not replayed to a session without a second factor", async () => {
   await using place = await openPlace();
   const { api, person, unproven, proven } = place;
   const post = (key: string) =>
@@ -146,7 +146,7 @@ test("a stored response is not replayed to a session without a factor", async ()
   expect((await post(unproven)).status).toBe(422);
 });
 
-test("a stored response is not replayed to the session that got it while the organization requires a factor", async () => {
+test("a stored response is not replayed to the session that got it while the organization requires a second factor", async () => {
   await using place = await openPlace();
   const { api, person, unproven } = place;
   const { org } = person;

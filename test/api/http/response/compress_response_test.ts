@@ -30,7 +30,7 @@ async function get(app: TestApp, path: string, headers: Record<string, string> =
 }
 
 describe("a response", () => {
-  test("uses the client's preferred encoding and names it", async () => {
+  test("uses the client's preferred encoding and names the encoding", async () => {
     await using app = await openTestApp({ routes: textRoutes() });
     const plain = Buffer.from(JSON.stringify(LONG));
     for (const [accepted, encoding, decode] of [
@@ -63,7 +63,7 @@ describe("a response", () => {
     }
   });
 
-  test("to a write is compressed too, and a short one is not", async () => {
+  test("to a write is compressed, but a short response is not", async () => {
     await using app = await openTestApp({ routes: textRoutes() });
     const { key } = await app.make.person();
     const headers = { "accept-encoding": "gzip" };
@@ -79,7 +79,7 @@ describe("a response", () => {
     ]);
   });
 
-  test("has a separate strong ETag in each encoding, and returns 304 for that ETag only", async () => {
+  test("has a different strong ETag in each encoding, and returns 304 only for the ETag of the accepted encoding", async () => {
     await using app = await openTestApp({ routes: textRoutes() });
     const accepted = ["identity", "gzip", "zstd"];
     const tags: string[] = [];
@@ -104,7 +104,7 @@ describe("a response", () => {
     }
   });
 
-  test("to HEAD has the headers of GET", async () => {
+  test("to HEAD has the headers of the GET response", async () => {
     await using app = await openTestApp({ routes: textRoutes() });
     for (const path of ["/long", "/short", "/plain"]) {
       const sent = { "accept-encoding": "zstd" };
@@ -122,7 +122,7 @@ describe("a response", () => {
   });
 });
 
-test("a response is compressed once for any Host header and any form of the path", async () => {
+test("a response is compressed only once for all Host headers and all spellings of the path", async () => {
   await using app = await openTestApp({ routes: textRoutes() });
   const set = spyOn(LRUCache.prototype, "set");
   try {

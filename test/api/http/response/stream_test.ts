@@ -73,7 +73,7 @@ test("responseStream() cuts off a stream at the end of its maximum lifetime", as
   await expect(reader.read()).rejects.toThrow("lasted_too_long");
 });
 
-test("responseStream() cuts off a slow reader once other callers are refused, and not before", async () => {
+test("responseStream() cuts off a slow reader only once other callers are refused", async () => {
   const texts = { holder: () => "holder", all: () => "all" };
   const slots = new Slots({ max: 1, perHolder: 1, perGroup: 1 }, texts);
   const taken = slots.take({ holder: "slow", group: null });
@@ -115,7 +115,7 @@ test("responseStream() is never more than one chunk ahead of its reader", async 
   await reader.cancel();
 });
 
-test("responseStream() sends the first chunk, and ends the source if the stream is canceled", async () => {
+test("responseStream() sends the chunk that was read ahead, and ends the source if the stream is canceled", async () => {
   for (const reads of [0, 1]) {
     const { chunks, state } = openChunks();
     const first = await chunks.next();
@@ -126,7 +126,7 @@ test("responseStream() sends the first chunk, and ends the source if the stream 
   }
 });
 
-test("responseStream() calls onSourceEnd and then onEnd once, after its chunks", async () => {
+test("responseStream() calls onSourceEnd and then onEnd once, after the last chunk", async () => {
   const { chunks, state } = openChunks();
   const outcomes: (StreamOutcome | "source")[] = [];
   const options = optionsOf({
@@ -143,7 +143,7 @@ test("responseStream() calls onSourceEnd and then onEnd once, after its chunks",
   expect(outcomes).toEqual(["source", { outcome: "aborted" }]);
 });
 
-test("responseStream() is complete when its last bytes are sent, and aborted if the client disconnects before", async () => {
+test("responseStream() is complete once its last bytes are sent, and aborted if the client disconnects earlier", async () => {
   for (const [isSent, outcome] of [
     [true, "complete"],
     [false, "aborted"],

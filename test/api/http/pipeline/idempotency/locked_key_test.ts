@@ -41,7 +41,7 @@ async function during<Result>(sql: Pool, statement: string, task: () => Promise<
   return result;
 }
 
-test("a request repeated while the first one's write waits for a lock returns 409 immediately", async () => {
+test("a request repeated while the first request's write waits for a lock returns 409 immediately", async () => {
   await using app = await openTestApp();
   const record = await openRecorder(app);
   // Returns the promise in an object, because a bare promise would be awaited while the table is locked.
@@ -65,7 +65,7 @@ async function abandonKey({ db }: TestApp): Promise<void> {
       status = null, headers = null, body = null`;
 }
 
-test("a key whose lock has expired is not taken over while its write is still running", async () => {
+test("a key whose lock has expired is not taken over while its request's write is still running", async () => {
   await using app = await openTestApp();
   const record = await openRecorder(app);
   await record();
@@ -77,7 +77,7 @@ test("a key whose lock has expired is not taken over while its write is still ru
   expect(await app.db.sql`select from definition_executions`).toHaveLength(0);
 });
 
-test("of many requests that could take over an abandoned key, one is carried out", async () => {
+test("of many requests that could take over an abandoned key, only one is carried out", async () => {
   await using app = await openTestApp();
   const record = await openRecorder(app);
   await record();
@@ -89,7 +89,7 @@ test("of many requests that could take over an abandoned key, one is carried out
   expect(await app.db.sql`select from definition_executions`).toHaveLength(1);
 });
 
-test("a request whose key is being deleted returns 409, and is carried out after the deletion", async () => {
+test("a request whose key is being deleted returns 409, and can be retried after the deletion", async () => {
   await using app = await openTestApp();
   const record = await openRecorder(app);
   await record();

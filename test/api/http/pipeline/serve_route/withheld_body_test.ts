@@ -90,7 +90,7 @@ test("a user who is disabled before a request's body arrives creates no webhook"
   expect(await app.db.sql`select from webhooks`).toHaveLength(0);
 });
 
-test("a form whose session ends before its body arrives leads to the sign-in page and clears the cookie", async () => {
+test("a form whose session ends before its body arrives redirects to the sign-in page and clears the cookie", async () => {
   await using server = await openListeningApp();
   const { app, port } = server;
   const user = await makeAccount(app);
@@ -113,7 +113,7 @@ test("a form whose session ends before its body arrives leads to the sign-in pag
   expect(await app.db.sql`select from api_keys`).toHaveLength(0);
 });
 
-test("a valid credential can write although its body arrives late, and the request counts once", async () => {
+test("a valid credential can write even if the body arrives late, and the request counts once", async () => {
   await using server = await openListeningApp({ config: { rateLimitUserPerMinute: 100 } });
   const { app } = server;
   const user = await makeAccount(app);

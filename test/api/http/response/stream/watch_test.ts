@@ -51,7 +51,7 @@ test("a reader that reads nothing is slow after one window", () => {
   expect([pace.isSlow(now + 59_000), pace.isSlow(now + 60_000)]).toEqual([false, true]);
 });
 
-test("a reader of one chunk in nine minutes is slow, whatever it took before", () => {
+test("a reader that takes nine minutes per chunk is slow, whatever it read before", () => {
   const pace = new ReaderPace(RULE);
   const now = read(pace, { chunks: 3, bytes: 4_000 * KIB, takesMs: 540_000 });
   pace.offered(64 * KIB, now);
@@ -70,7 +70,7 @@ test("the minimum rate is 16 KiB/s", () => {
   }
 });
 
-test("time without data to read does not count", () => {
+test("time in which there is no data to read does not count", () => {
   const pace = new ReaderPace(RULE);
   const now = read(pace, { chunks: 20, bytes: KIB, takesMs: 1, makesMs: 60_000 });
   expect(pace.isSlow(now + 600_000)).toBe(false);
@@ -88,7 +88,7 @@ test("a slow reader is no longer slow once it reads enough", () => {
 test.each<[reader: string, bursts: Bursts]>([
   ["a socket of 20 KiB/s", [[0, 4_608], ...repeat(50, [69, 1_380])]],
   ["64 MiB at once, then 24 KiB/s", [[0, 64_626], [85, 3_419], ...repeat(50, [93, 2_232])]],
-])("a reader above the limit is not slow, although its socket reads in bursts: %s", (_, bursts) => {
+])("a reader above the minimum rate is not slow, even if its socket reads in bursts: %s", (_, bursts) => {
   expect(slowAfter(bursts)).toBeNull();
 });
 
@@ -103,7 +103,7 @@ test.each<[reader: string, bursts: Bursts, withinSeconds: number]>([
   ],
   ["a socket of 8 KiB/s", [[0, 4_608], ...repeat(20, [174, 1_277])], 200],
   ["curl --limit-rate 8K", [[0, 4_608], [144, 1_024], ...repeat(20, [202, 1_367])], 250],
-])("a reader at half the limit or less soon becomes slow: %s", (_, bursts, withinSeconds) => {
+])("a reader at half the minimum rate or less soon becomes slow: %s", (_, bursts, withinSeconds) => {
   const seconds = slowAfter(bursts) ?? Number.POSITIVE_INFINITY;
   expect(seconds).toBeGreaterThan(60);
   expect(seconds).toBeLessThanOrEqual(withinSeconds);
