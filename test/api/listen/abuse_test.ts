@@ -94,7 +94,7 @@ test.concurrent("a body that does not arrive in time returns 408 as JSON before 
 });
 
 describe("an oversized request", () => {
-  test("with a long URL or long headers returns 431, but a slightly shorter URL reaches its route", async () => {
+  test("with a long URL or long headers returns 431, but a shorter URL reaches its route", async () => {
     await using open = await openListeningApp();
     const close = "Connection: close\r\n\r\n";
     const long = "a".repeat(20_000);

@@ -9,7 +9,7 @@ import { waitFor } from "../../helpers/wait_for.ts";
 /** A delay longer than any test here. An API that exits earlier has not waited for it. */
 const ENDLESS = "300";
 
-test("after SIGTERM the API is not ready, but serves new connections and closes each after its response", async () => {
+test("after SIGTERM the API is not ready, but serves new connections and closes them after the response", async () => {
   await using db = await openTestDatabase();
   const { key } = await createFactory(db.sql).person();
   await using api = await startApi({ DATABASE_URL: db.url, SHUTDOWN_DELAY_SECONDS: ENDLESS });

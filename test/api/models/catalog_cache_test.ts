@@ -29,7 +29,7 @@ async function readPage(url: string, offset = 0): Promise<Page> {
   return { etag: response.headers.get("etag"), names: [...new Set(data.models.map(({ name }) => name))] };
 }
 
-test("every process soon serves a new catalog and never mixes two, and changes made with SQL show", async () => {
+test("every process soon serves a new catalog and never mixes two catalogs, and changes made in SQL appear", async () => {
   await using db = await openTestDatabase();
   await syncFrom(db.sql, versionOf(1));
   const env = { DATABASE_URL: db.url, RATE_LIMIT_ANONYMOUS_PER_MINUTE: "1000000" };
@@ -97,7 +97,7 @@ test("a process serves its cached catalog while the catalog cannot be read", asy
   expect(await (await app.request("/api/v1/models?limit=1")).text()).toContain('"name":"v2"');
 });
 
-test("an empty catalog returns an empty list, and /metrics shows the last sync", async () => {
+test("an empty catalog returns an empty list, and /metrics reports the last sync", async () => {
   await using app = await openTestApp();
   expect(await (await app.request("/api/v1/models")).json()).toEqual({
     data: {

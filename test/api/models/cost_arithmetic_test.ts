@@ -20,7 +20,7 @@ function findProblem(...given: Parameters<typeof costOf>) {
   }
 }
 
-test("every kind of token has its own price", () => {
+test("each kind of token has its own price", () => {
   const cost: Cost = { ...BASE, reasoning: 12, inputAudio: 40, outputAudio: 80 };
   const kinds = {
     inputTokens: "3",
@@ -37,7 +37,7 @@ test("every kind of token has its own price", () => {
   }
 });
 
-test("a kind of token without a price is an error, except for reasoning, which has the output price", () => {
+test("a kind of token without a price is an error, except for reasoning, which costs the output price", () => {
   const none = { inputTokens: 0, outputTokens: 0 };
   const cost = { input: 2, output: 7 };
   for (const [kind, price] of [
@@ -112,7 +112,7 @@ test("a price missing from a tier comes from the next lower tier, or else from t
   });
 });
 
-test("a special price that equals the general one stays equal in a tier without the special price", () => {
+test("a special price that equals the general price stays equal in a tier that sets only the general price", () => {
   const cost: Cost = {
     ...{ input: 2, output: 12, cacheRead: 0.2, cacheWrite: 0.375, reasoning: 12 },
     tiers: [{ contextOver: 200_000, input: 4, output: 18, cacheRead: 0.4 }],

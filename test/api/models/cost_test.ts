@@ -53,7 +53,7 @@ test("each item is priced by model or alias, and the total is exact", async () =
   expect(data.total).toBe("0.0125013");
 });
 
-test("an item that cannot be priced returns an error, and the other items are priced", async () => {
+test("an item that cannot be priced has an error, and the remaining items are priced", async () => {
   await using app = await openWithModels();
   const { data } = await post(app, [
     { provider: "openai", modelId: "nothing", ...USAGE },
@@ -89,7 +89,7 @@ const DATED: DocumentModels = {
   google: { "gemini-2.5-pro-preview": {}, "gemini-2.5-flash-preview": {} },
 };
 
-test("an id with a date gets the undated model as first suggestion, and its price with resolveDated", async () => {
+test("an id with a date gets the undated model as its first suggestion, and that model's price with resolveDated", async () => {
   await using app = await openTestApp();
   await syncFrom(app.db.sql, documentSource(makeDocument(DATED)));
   for (const [dated, undated] of [
@@ -131,7 +131,7 @@ test("an id with a date gets the undated model as first suggestion, and its pric
   expect(data.items[3].error.details.suggestions).toEqual(["openai/gpt-5"]);
 });
 
-test("a kind of token that is used but has no price is an error of its item", async () => {
+test("a kind of token that is used but has no price is an error in the item", async () => {
   await using app = await openWithModels();
   const item = { provider: "openai", modelId: "gpt-5", ...USAGE };
   const { data } = await post(app, [
@@ -152,7 +152,7 @@ test("a kind of token that is used but has no price is an error of its item", as
   expect(data.total).toBe("0.011250125");
 });
 
-test("with the bundled catalog, dated ids resolve, and a tier without a reasoning price uses its output price", async () => {
+test("in the bundled catalog, dated ids resolve, and a tier without a reasoning price uses its output price", async () => {
   await using app = await openTestApp();
   await loadBundledCatalog(app.db.sql);
   const { data } = await post(app, [
@@ -194,7 +194,7 @@ test("the error for an alias that is unknown at asOf suggests a later asOf or th
   );
 });
 
-test("an invalid item returns an error with every problem, and the other items are priced", async () => {
+test("an invalid item has an error with every problem, and the remaining items are priced", async () => {
   await using app = await openWithModels();
   const item = { alias: "gpt", ...USAGE };
   const name = "must have either provider and modelId, or alias";
@@ -279,7 +279,7 @@ test("a body without a list of 1 to 1,000 items returns 400", async () => {
   expect((await app.request("/api/v1/models/cost")).status).toBe(405);
 });
 
-test("1,000 items need one query", async () => {
+test("pricing 1,000 items takes one query", async () => {
   await using app = await openWithModels();
   await post(app, [{ alias: "gpt", ...USAGE }]);
   const calls: unknown[] = [];

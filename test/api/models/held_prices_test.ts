@@ -17,7 +17,7 @@ async function readMetrics(app: TestApp): Promise<string> {
   return app.deps.metrics.registry.metrics();
 }
 
-test("GET /models/held lists held prices, with the current and the new price", async () => {
+test("GET /models/held lists held prices with the current and the new price", async () => {
   await using app = await openTestApp();
   expect(await readHeld(app)).toEqual({ prices: [], total: 0, document: null });
   await sync(app, { acme: { "x/a": { cost: { input: 3, output: 15 } }, b: {} } });
@@ -41,7 +41,7 @@ test("GET /models/held lists held prices, with the current and the new price", a
   expect(await readMetrics(app)).toContain("catalog_held_prices 0\n");
 });
 
-test("GET /models/held returns the reason why a whole document is held", async () => {
+test("GET /models/held returns the reason for holding a whole document", async () => {
   await using app = await openTestApp();
   const models = Object.fromEntries(Array.from({ length: 20 }, (_, n) => [`m${n}`, {}]));
   await sync(app, { acme: models, other: { a: {} } });
@@ -82,7 +82,7 @@ for (const [shared, rejected, next] of [
   });
 }
 
-test("a model whose entry in the document is invalid has staleSince and is counted", async () => {
+test("a model whose entry in the source's document is invalid has staleSince, and /metrics counts the model", async () => {
   await using app = await openTestApp();
   await sync(app, { acme: { a: {}, b: {} } });
   await sync(app, { acme: { a: { cost: "free" }, b: {} } });

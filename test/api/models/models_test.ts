@@ -78,7 +78,7 @@ describe("GET /models/{provider}/{modelId}", () => {
     });
   });
 
-  test("finds ids with any characters, raw or encoded", async () => {
+  test("finds ids with any characters, whether encoded or not", async () => {
     await using app = await openModels({ "wafer.ai": Object.fromEntries(ODD_IDS.map((id) => [id, {}])) });
     for (const id of ODD_IDS) {
       const encoded = `/wafer.ai/${encodeURIComponent(id)}`;
@@ -96,7 +96,7 @@ describe("GET /models/{provider}/{modelId}", () => {
     }
   });
 
-  test("returns a model that the source no longer lists as deprecated", async () => {
+  test("returns a model that the source no longer lists, marked as deprecated", async () => {
     await using app = await openModels({ acme: { a: {}, b: {} } });
     await syncFrom(app.db.sql, documentSource(makeDocument({ acme: { a: {} } })));
     expect(await get(app, "/acme/b")).toMatchObject({
@@ -107,7 +107,7 @@ describe("GET /models/{provider}/{modelId}", () => {
     expect(await get(app, "/acme/a")).not.toHaveProperty("goneAt");
   });
 
-  test("returns 404 for an unknown model or provider and for a partial path", async () => {
+  test("returns 404 for an unknown model, an unknown provider and an incomplete path", async () => {
     await using app = await openModels({ acme: { a: {} } });
     await expectUnknown(app, "/acme/z", "model");
     await expectUnknown(app, "/nobody/a", "model");
@@ -132,7 +132,7 @@ describe("GET /models/resolve/{alias}", () => {
     expect(data.model).toEqual(await get(app, "/openai/gpt-5"));
   });
 
-  test("prefers an operator's alias to the generated one, also with slashes", async () => {
+  test("prefers an operator's alias to the generated alias, and accepts aliases with slashes", async () => {
     await using app = await openModels({ openai: { "gpt-5": {} }, acme: { "x/y": {} } });
     await app.db.sql`
       insert into model_aliases (alias, origin, provider, model_id)
@@ -149,7 +149,7 @@ describe("GET /models/resolve/{alias}", () => {
     expect(await get(app, "/resolve/gpt-5")).toMatchObject({ data: { target: "openai/gpt-5" } });
   });
 
-  test("returns 404 for any other alias", async () => {
+  test("returns 404 for an unknown alias", async () => {
     await using app = await openModels({ openai: { "gpt-5": {} } });
     await expectUnknown(app, "/resolve/claude", "alias");
     await expectUnknown(app, "/resolve/GPT-5", "alias");
@@ -172,7 +172,7 @@ describe("an unknown name", () => {
     return { status: response.status, message: error.message, ...error.details };
   }
 
-  test("gets at most three similar, usable aliases if it is an alias", async () => {
+  test("gets at most three similar, usable aliases as suggestions if it is an alias", async () => {
     await using app = await openModels(MODELS);
     expect(await refusal(app, "/resolve/gpt5")).toEqual({
       status: 404,
@@ -195,7 +195,7 @@ describe("an unknown name", () => {
     expect((await refusal(app, `/resolve/${"gpt-5".repeat(500)}`)).suggestions).toEqual([]);
   });
 
-  test("gets similar models of the provider, or the same id elsewhere, if it is a model", async () => {
+  test("gets similar models of its provider or the same id at other providers if it is a model", async () => {
     await using app = await openModels(MODELS);
     expect(await refusal(app, "/openai/gpt5")).toMatchObject({
       status: 404,
@@ -210,7 +210,7 @@ describe("an unknown name", () => {
   });
 });
 
-test("GET /models/aliases lists every alias once and marks deprecated ones", async () => {
+test("GET /models/aliases lists every alias once and marks the deprecated aliases", async () => {
   await using app = await openModels({
     openai: { "gpt-5": {}, "gpt-4": { status: "deprecated" } },
     acme: { old: { status: "deprecated" } },
@@ -245,7 +245,7 @@ test("GET /models/aliases lists every alias once and marks deprecated ones", asy
   }
 });
 
-test("GET /models/providers lists active providers, with null for unknown addresses", async () => {
+test("GET /models/providers lists active providers, without the URLs that the source does not state", async () => {
   await using app = await openModels({ zeta: { a: {} }, acme: { a: {} }, leaving: { a: {} } });
   await syncFrom(
     app.db.sql,

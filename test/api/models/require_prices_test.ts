@@ -38,7 +38,7 @@ const TIERED = {
   context_over_200k: { input: 6, output: 22.5 },
 };
 
-test("asOf returns every price of that instant", async () => {
+test("asOf returns all prices as of that instant", async () => {
   await using app = await openTestApp();
   await syncAt(app, FIRST, { "gpt-5": { cost: TIERED } });
   await syncAt(app, SECOND, { "gpt-5": { cost: { input: 2, output: 10 } } });
@@ -73,7 +73,7 @@ test("asOf returns every price of that instant", async () => {
   }
 });
 
-test("a model without a price at that time has cost null", async () => {
+test("a model that had no price at asOf has cost null", async () => {
   await using app = await openTestApp();
   await syncAt(app, FIRST, { "gpt-5": { cost: undefined } });
   await syncAt(app, SECOND, { "gpt-5": { cost: { input: 0, output: 0 } } });
@@ -81,7 +81,7 @@ test("a model without a price at that time has cost null", async () => {
   expect(await get(app, `/openai/gpt-5?asOf=${SECOND}`)).toMatchObject({ cost: { input: 0, output: 0 } });
 });
 
-test("an instant before the first sync of the model returns 404", async () => {
+test("an asOf before the first sync of the model returns 404", async () => {
   await using app = await openTestApp();
   await syncAt(app, FIRST, { "gpt-5": {} });
   for (const path of ["/openai/gpt-5", "/resolve/gpt-5", "/resolve/gpt"]) {
@@ -124,7 +124,7 @@ test("an invalid or future asOf returns 400", async () => {
   }
 });
 
-test("an alias resolves to its model at that time", async () => {
+test("an alias resolves to its target at asOf", async () => {
   await using app = await openTestApp();
   const old = { "gpt-4": { release_date: "2025-01-01", cost: { input: 30, output: 60 } } };
   await syncAt(app, FIRST, old);
@@ -138,7 +138,7 @@ test("an alias resolves to its model at that time", async () => {
   });
 });
 
-test("an operator's alias resolves only for times at which it existed, even after it is deleted", async () => {
+test("an operator's alias resolves only for times when it existed, even after the alias is deleted", async () => {
   await using app = await openTestApp();
   const { sql } = app.db;
   await syncAt(app, FIRST, { "gpt-5": {}, "gpt-4": {} });

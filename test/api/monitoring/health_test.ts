@@ -59,7 +59,7 @@ describe("GET /health/ready", () => {
     expect(error).toMatchObject({ details: { checks: { database: "down" } } });
   });
 
-  test("reports a missing tracker schema and returns 200, because only exports fail", async () => {
+  test("reports a missing tracker schema but returns 200, because only exports fail", async () => {
     await using api = await openTestApp({ config: { trackerSchema: FOREIGN_SCHEMA } });
     const made = await makeExportProject(api);
     await moveToForeignTracker(api.db.owner);
@@ -90,7 +90,7 @@ describe("GET /health/ready", () => {
 });
 
 describe("the artifact store", () => {
-  test("is reported if it cannot be read, and the process stays ready", async () => {
+  test("is reported if it cannot be read, but the process stays ready", async () => {
     await using api = await openTestApp();
     await Bun.write(fileURLToPath(api.deps.config.artifactUrl), "a file where the directory should be");
     await waitFor(async () => {
@@ -101,7 +101,7 @@ describe("the artifact store", () => {
     expect(await (await api.request("/metrics")).text()).toMatch(/^artifact_store_owned NaN$/im);
   });
 
-  test("is reported as not mounted if it is empty although exports are kept", async () => {
+  test("is reported as unreachable if it is empty although exports should be in it", async () => {
     await using api = await openTestApp();
     const { person } = await makeExportProject(api);
     const { id } = await jobOf(await postJob(api, person));
@@ -135,7 +135,7 @@ describe("the artifact store", () => {
     );
   });
 
-  test("is ready and counts as owned before the first job runner", async () => {
+  test("is ready and counts as owned before the first job runner starts", async () => {
     await using api = await openTestApp();
     expect(await (await api.request("/health/ready")).json()).toEqual({ data: { status: "ready" } });
     expect(await (await api.request("/metrics")).text()).toMatch(/^artifact_store_owned 1$/m);

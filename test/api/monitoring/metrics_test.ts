@@ -4,7 +4,7 @@ import { openTestApp } from "../../helpers/http/app.ts";
 import { waitFor } from "../../helpers/wait_for.ts";
 
 describe("GET /metrics", () => {
-  test("builds one text for all scrapes within a second", async () => {
+  test("collects metrics once for all scrapes within a second", async () => {
     await using api = await openTestApp({ config: { rateLimitAnonymousPerMinute: 100_000 } });
     let collected = 0;
     new Gauge({
@@ -26,7 +26,7 @@ describe("GET /metrics", () => {
     await waitFor(async () => (await scrape()) === "times_collected 2");
   });
 
-  test("counts requests by method, pattern and status", async () => {
+  test("counts requests by method, route pattern and status", async () => {
     await using api = await openTestApp();
     await api.request("/api/v1/export/projects/one/issues");
     await api.request("/api/v1/export/projects/two/issues/");

@@ -25,7 +25,7 @@ test("security.txt contains the operator's contact and expires within a year", a
   ]);
 });
 
-test("without a contact, security.txt refers to the policy, which is SECURITY.md", async () => {
+test("without a contact, security.txt refers to /security-policy, which serves SECURITY.md", async () => {
   const fields = new Map(await readFields({ securityContact: null }));
   expect(fields.get("Contact")).toBe("https://ulr.example/security-policy");
   await using api = await openTestApp();

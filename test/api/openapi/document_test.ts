@@ -102,7 +102,7 @@ describe("the document", () => {
     expect(document.tags).toEqual(OPENAPI_TAGS.filter(({ name }) => used.has(name)));
   });
 
-  test("names every operation once, with a summary", async () => {
+  test("has a unique id, a summary and a description for every operation", async () => {
     const operations = listOperations(document);
     const ids = operations.map(({ operation }) => operation.operationId);
     expect(new Set(ids).size).toBe(ids.length);
@@ -114,7 +114,7 @@ describe("the document", () => {
     }
   });
 
-  test("describes every parameter, with an example of required ones", async () => {
+  test("describes every parameter and has an example for each required parameter", async () => {
     for (const { name, operation } of listOperations(document)) {
       for (const { name: parameter, description, required, example, schema } of operation.parameters ?? []) {
         const found = [name, parameter, Boolean(description), Boolean(schema), !required || Boolean(example)];
@@ -162,7 +162,7 @@ describe("the document", () => {
 });
 
 describe("for generated clients, the document", () => {
-  test("has no schema that generators misread", () => {
+  test("has no schema that generators misinterpret", () => {
     const schemas = [
       ...schemasIn(document.paths, ["paths"]),
       ...schemasIn(document.components, ["components"]),
@@ -198,7 +198,7 @@ describe("for generated clients, the document", () => {
     expect(content?.["application/json"]?.schema).toEqual({ $ref: "#/components/schemas/DeliveredEvent" });
   });
 
-  test("gives every response at most one media type, so that generators give it one type", () => {
+  test("gives each response at most one media type, so that generators give the response one type", () => {
     for (const { name, operation } of listOperations(document)) {
       for (const [status, { content = {} }] of Object.entries(operation.responses ?? {})) {
         const types = Object.keys(content).length;
@@ -207,7 +207,7 @@ describe("for generated clients, the document", () => {
     }
   });
 
-  test("distinguishes errors by code and lists the errors of each operation", () => {
+  test("distinguishes errors by code and lists the error codes of each operation", () => {
     const operations = listOperations(document);
     const codesOf = (id: string, status: string) => {
       const found = operations.find(({ operation }) => operation.operationId === id);
@@ -234,7 +234,7 @@ describe("for generated clients, the document", () => {
     expect(JSON.stringify(document).length).toBeLessThan(495_000);
   });
 
-  test("describes common headers in the introduction, and lists them where clients use them", () => {
+  test("describes common headers in the introduction, and lists headers at responses where clients use them", () => {
     const { info } = document as OpenApiDocument & { info: { description: string } };
     const limits = ["X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset"];
     const headers = [...limits, "RateLimit-Policy", "RateLimit"];
@@ -246,7 +246,7 @@ describe("for generated clients, the document", () => {
     }
   });
 
-  test("has If-None-Match wherever the response can be 304", () => {
+  test("has If-None-Match wherever a response can be 304", () => {
     const operations = listOperations(document).filter(({ operation }) => operation.responses?.["304"]);
     expect(operations.length).toBeGreaterThan(20);
     for (const { name, operation } of operations) {
@@ -272,7 +272,7 @@ test("the document has no default or example that Swagger UI would send as an op
   for (const { description } of limits) expect(description).toMatch(/ Default: (?:`\d+`|all)\.$/);
 });
 
-test("every dataset is an operation with its own flags, filters and rows", async () => {
+test("every dataset has an operation with its own flags, filters and rows", async () => {
   const operations = listOperations(document);
   for (const dataset of EXPORT_DATASET_NAMES) {
     const { flags, filters } = EXPORT_DATASETS[dataset];

@@ -41,7 +41,7 @@ const makeThing = operation(
 );
 
 describe("GET /swagger", () => {
-  test("is a page with a strict policy", async () => {
+  test("is a page with a strict Content-Security-Policy", async () => {
     await using api = await openTestApp();
     const { status, headers } = await api.request("/swagger");
     expect([status, headers.get("content-type")]).toEqual([200, "text/html; charset=utf-8"]);
@@ -96,7 +96,7 @@ test("every page and file of /swagger has a strong ETag and returns 304 for it",
 });
 
 describe("GET /swagger/json", () => {
-  test("is serialized at most once for several requests, and refuses a query", async () => {
+  test("is serialized at most once for several requests, and rejects a query", async () => {
     await using api = await openTestApp();
     const stringify = spyOn(JSON, "stringify");
     const headers = { "accept-encoding": "gzip" };

@@ -68,7 +68,7 @@ test("every path accepts @org/name, encoded or not, and an id", async () => {
   }
 });
 
-test("a bare name with a version resolves to a definition that has the version", async () => {
+test("a bare name with a version resolves to a definition that has this version", async () => {
   const { api, second, newest } = await openTwoLines();
   await using _ = api;
   expect((await definitionOf(await ask(api, "/agent/reviewer", null))).version).toBe("1.0.0");
@@ -92,7 +92,7 @@ test("a bare name with a version resolves to a definition that has the version",
   expect((await errorOf(mixed)).slice(0, 2)).toEqual([404, "NOT_FOUND"]);
 });
 
-test("an id addresses even an archived version, but only under its type and for callers who may see it", async () => {
+test("an id works even for an archived version, but only under its type and for callers who may see the version", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   const stranger = await api.make.person();
@@ -151,7 +151,7 @@ test("a fork accepts @org/name and an id as its source", async () => {
   }
 });
 
-test("names may start with a digit, but names of forks and successors must start with a letter", async () => {
+test("names may start with a digit, but forks and new definitions whose names break the rules are refused", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   const published = await publishAgent(api, person, { name: "2fa", visibility: "public" });
@@ -170,7 +170,7 @@ test("names may start with a digit, but names of forks and successors must start
   }
 });
 
-test("a successor may be in another organization, and Link points there", async () => {
+test("a successor may be in another organization, and the Link header points to that organization", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   const { slug } = person.org;

@@ -43,7 +43,7 @@ async function joinSecond(api: TestApp, person: Person, role: "publisher" | "vie
   return second;
 }
 
-test("a write without an organization uses the only one where the caller may write", async () => {
+test("a write without an organization uses the only organization in which the caller may write", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   const viewed = await joinSecond(api, person, "viewer");
@@ -59,7 +59,7 @@ test("a write without an organization uses the only one where the caller may wri
   expect(count).toBe(WRITES.length);
 });
 
-test("with several organizations, the write returns 409 and lists them, and the path or the header selects one", async () => {
+test("with several organizations, a write returns 409 and lists them, unless the path or X-Org-Slug selects one", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   const second = await joinSecond(api, person, "publisher");
@@ -89,7 +89,7 @@ test("with several organizations, the write returns 409 and lists them, and the 
   }
 });
 
-test("without a writable organization, the write returns 403 for members and 404 for others", async () => {
+test("without a writable organization, a write returns 403 for members and 404 for other callers", async () => {
   await using api = await openTestApp();
   const owner = await api.make.person();
   const viewer = await api.make.person({ org: owner.org, role: "viewer" });
@@ -125,7 +125,7 @@ test("a stranger who writes to a public definition learns that only members can 
   expect(refused.message).toContain(owner.org.slug);
 });
 
-test("creating and forking use the request's organization, and errors name it", async () => {
+test("creating and forking use the organization of the request, and errors name the organization", async () => {
   await using api = await openTestApp();
   const owner = await api.make.person();
   const viewer = await api.make.person({ org: owner.org, role: "viewer" });
@@ -151,7 +151,7 @@ test("creating and forking use the request's organization, and errors name it", 
   }
 });
 
-test("queueing an export reports the organization without a paid tier", async () => {
+test("queueing an export reports which organization lacks a paid tier", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   const response = await api.request("/api/v1/export/jobs", { method: "POST", key: person.key });

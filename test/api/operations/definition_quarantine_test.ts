@@ -38,7 +38,7 @@ async function listed(api: TestApp, caller: Caller | null, query = ""): Promise<
   return data.definitions.map(({ name, version }) => `${name}@${version}`);
 }
 
-test("a quarantined version is hidden from strangers, and the next lower version replaces it", async () => {
+test("a quarantined version is hidden from strangers, and references resolve to the next lower version", async () => {
   await using api = await openTestApp();
   const [owner, stranger] = [await api.make.person(), await api.make.person()] as const;
   await publishAgent(api, own(owner), { name: "helper", visibility: "public" });
@@ -174,7 +174,7 @@ test("if only a quarantined version is published, a name resolves to the highest
   expect(await dependents.json()).toMatchObject({ data: { definition: { version: "1.1.0" } } });
 });
 
-test("a list with publishedFirst shows the version that the bare name resolves to, not a quarantined one", async () => {
+test("a list with publishedFirst shows the version that the bare name resolves to, not a quarantined version", async () => {
   await using api = await openTestApp();
   const owner = await api.make.person();
   const member = own(owner);
@@ -191,7 +191,7 @@ test("a list with publishedFirst shows the version that the bare name resolves t
   expect(await first()).toEqual(["helper@1.1.0"]);
 });
 
-test("a reference bound to a quarantined line is unresolved and does not resolve to another line", async () => {
+test("a reference bound to a quarantined line stays unresolved instead of resolving to another line", async () => {
   await using api = await openTestApp();
   const [owner, stranger, author] = [
     await api.make.person(),
@@ -223,7 +223,7 @@ test("executions of quarantined definitions are not recorded for any caller", as
   expect((await errorOf(response)).slice(0, 2)).toEqual([404, "NOT_FOUND"]);
 });
 
-test("operators can quarantine definitions of a deleted organization, and its audit log records it", async () => {
+test("operators can quarantine definitions of a deleted organization, and the organization's audit log records it", async () => {
   await using api = await openTestApp();
   const owner = await api.make.person();
   const { id, slug } = owner.org;

@@ -11,7 +11,7 @@ import {
 import { largeAgentYaml } from "../../helpers/definitions/large_documents.ts";
 import { openTestApp } from "../../helpers/http/app.ts";
 
-test("names, permissions and bodies are checked before a document is read", async () => {
+test("names, permissions and bodies are checked before a document is read from the store", async () => {
   await using api = await openTestApp();
   const author = await api.make.person({ tier: "free" });
   const viewer = await api.make.person({ org: author.org, role: "viewer" });

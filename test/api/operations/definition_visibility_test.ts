@@ -121,7 +121,7 @@ function expectedReads(slug: string, sees: (kind: Case) => boolean): [string, st
   );
 }
 
-test("members see all versions, and other callers see only versions that are neither drafts nor private", async () => {
+test("members see all versions, and other callers see no drafts and no private versions", async () => {
   const { api, owner, viewer, stranger, boundHere, boundElsewhere } = await openRegistry();
   await using _ = api;
   const { slug } = owner.org;
@@ -140,7 +140,7 @@ test("members see all versions, and other callers see only versions that are nei
   }
 });
 
-test("strangers' writes find nothing, members below publisher are refused, and nothing changes", async () => {
+test("strangers' writes find no definition, members below publisher are refused, and nothing changes", async () => {
   const { api, owner, viewer, stranger, boundHere, boundElsewhere } = await openRegistry();
   await using _ = api;
   const before = await api.db.sql`select id, status, updated_at from definitions order by id`;

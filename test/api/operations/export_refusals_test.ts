@@ -81,7 +81,7 @@ test("a project is found by id, slug or name in the request's organization", asy
   expect(await refusal(elsewhere)).toEqual([404, "PROJECT_NOT_FOUND", undefined]);
 });
 
-test("with a project's id, X-Org-Slug may name any of the caller's organizations, but no other", async () => {
+test("with a project's id, X-Org-Slug may name any organization of the caller, but no other organization", async () => {
   await using app = await openTestApp();
   const { person, project } = await makeExportProject(app);
   const stranger = await app.make.person();
@@ -116,7 +116,7 @@ test("an unknown dataset returns 404 with the names of the eight datasets", asyn
   );
 });
 
-test("bundles and estimates require publisher or above and a personal credential, and datasets require neither", async () => {
+test("bundles and estimates require the publisher role and a personal credential, and datasets require neither", async () => {
   await using app = await openTestApp();
   const { person, project } = await makeExportProject(app);
   const viewer = await app.make.person({ role: "viewer", org: person.org });
@@ -193,7 +193,7 @@ test("an unknown, repeated or malformed parameter returns 400 with its name", as
   }
 });
 
-test("all problems of a query are reported together", async () => {
+test("all problems of a query are reported at once", async () => {
   await using app = await openTestApp();
   const made = await makeExportProject(app);
   const [, , details] = await refusal(
@@ -222,7 +222,7 @@ test("a dataset or a bundle over its limit returns 413 and refers to export jobs
   });
 });
 
-test("a bundle whose rows cannot be counted in time returns 504, and the next one works", async () => {
+test("a bundle whose rows cannot be counted in time returns 504, and the next request for it succeeds", async () => {
   await using app = await openTestApp({ config: { exportPrepareTimeoutMs: 200 } });
   const made = await makeExportProject(app);
   const release = Promise.withResolvers<void>();

@@ -134,7 +134,7 @@ test("datasets, bundles and estimates are read from the replica, including rows 
   expect(await count()).toEqual({ primary: 0, replica: 23 });
 });
 
-test("DATABASE_REPLICA_URL configures the replica, and metrics report its use", async () => {
+test("DATABASE_REPLICA_URL configures the replica, and metrics report whether it is used", async () => {
   await using app = await openReplicatedApp();
   const { databaseUrl, databaseReplicaUrl, dataDir } = app.deps.config;
   const { person, project, ids } = await makeExportProject(app);
@@ -150,7 +150,7 @@ test("DATABASE_REPLICA_URL configures the replica, and metrics report its use", 
   expect(metrics).toContain("database_replica_used 1");
 });
 
-test("database_replica_used shows a lost and regained replica even in a process without exports", async () => {
+test("database_replica_used reports a lost and regained replica even in a process without exports", async () => {
   await using app = await openReplicatedApp();
   const readUsed = async () => (await metricOf(app, "database_replica_used")).values[0]?.value;
   await waitFor(async () => (await readUsed()) === 1);
@@ -174,7 +174,7 @@ test("an export waits for a replica that is behind", async () => {
   expect(await count()).toEqual({ primary: 0, replica: 2 });
 });
 
-test("a replica that stays behind is not read from until it has caught up, with or without as_of", async () => {
+test("a replica that stays behind is not used until it has caught up, with or without as_of", async () => {
   await using app = await openReplicatedApp();
   const count = snapshotCounter(app);
   const exported = await makeExportProject(app);
@@ -214,7 +214,7 @@ test("a database that is not a replica of the primary is not used", async () => 
   expect(await count()).toEqual({ primary: 1, replica: 0 });
 });
 
-test("the next export includes an unflushed commit without a delay", async () => {
+test("the next export includes a commit that is not flushed yet, without a delay", async () => {
   await using app = await openReplicatedApp();
   const { admin, sql } = app.db;
   const exported = await makeExportProject(app);
@@ -231,7 +231,7 @@ test("the next export includes an unflushed commit without a delay", async () =>
   await admin`select pg_reload_conf()`;
 });
 
-test("unflushed writes of an open transaction do not delay exports", async () => {
+test("an open transaction with unflushed writes does not delay exports", async () => {
   await using app = await openReplicatedApp();
   const { sql } = app.db;
   const exported = await makeExportProject(app);
@@ -284,7 +284,7 @@ test("an export whose replica session is terminated before the first byte is rea
   expect(await count()).toEqual({ primary: 1, replica: 1 });
 });
 
-test("an export that the replica aborts after its audit entry was written has only one entry", async () => {
+test("an export that the replica aborts after its audit entry was written has only that audit entry", async () => {
   await using app = await openReplicatedApp();
   const count = snapshotCounter(app);
   const exported = await makeExportProject(app);
@@ -303,7 +303,7 @@ test("an export that the replica aborts after its audit entry was written has on
   expect(entries).toHaveLength(1);
 });
 
-test("both connections of an export use the replica's snapshot", async () => {
+test("both connections of an export use the same snapshot of the replica", async () => {
   await using replicated = await openListeningApp({ servers: server });
   const { app, origin } = replicated;
   const { person, project } = await makeWideProject(app);
@@ -319,7 +319,7 @@ test("both connections of an export use the replica's snapshot", async () => {
   expect(titles).toEqual(Array.from({ length: WIDE_ISSUES }, (_, index) => `Issue ${index + 1}`));
 });
 
-test("a replica that crashes breaks running exports, and later ones are read from the primary until it is back", async () => {
+test("when the replica crashes, running exports break, and later exports use the primary until the replica is back", async () => {
   await using app = await openReplicatedApp();
   const exported = await makeExportProject(app);
   const large = await makeWideProject(app);

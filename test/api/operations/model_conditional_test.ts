@@ -13,7 +13,7 @@ const PATHS = [
   "/api/v1/models/history?model=openai/gpt-5",
 ];
 
-test("every response has a strong ETag and supports 304, and HEAD returns GET without a body", async () => {
+test("every response has a strong ETag and supports 304, and HEAD returns the same headers as GET without a body", async () => {
   await using app = await openTestApp();
   await syncFrom(app.db.sql, documentSource(makeDocument({ openai: { "gpt-5": {} } })));
   for (const path of PATHS) {
@@ -58,7 +58,7 @@ test("a response to a request with a credential is private, and a wrong credenti
   expect((await app.request("/api/v1/models", { key: "ulr_wrong" })).status).toBe(401);
 });
 
-test("equal content has the same ETag, and different content has a different one", async () => {
+test("equal content has equal ETags, and different content has different ETags", async () => {
   await using app = await openTestApp();
   const { sql } = app.db;
   const read = async () => {
@@ -85,7 +85,7 @@ test("equal content has the same ETag, and different content has a different one
   expect((await read()).etag).toBe(first.etag);
 });
 
-test("a sync without changes changes the ETag only if the response contains its time", async () => {
+test("a sync without changes changes only the ETags of responses that contain the time of the sync", async () => {
   await using app = await openTestApp();
   const document = makeDocument({ openai: { "gpt-5": {} } });
   const read = async () => {

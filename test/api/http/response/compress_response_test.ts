@@ -79,7 +79,7 @@ describe("a response", () => {
     ]);
   });
 
-  test("has a different strong ETag in each encoding, and returns 304 only for the ETag of the accepted encoding", async () => {
+  test("has a separate strong ETag per encoding, and returns 304 only for that encoding's ETag", async () => {
     await using app = await openTestApp({ routes: textRoutes() });
     const accepted = ["identity", "gzip", "zstd"];
     const tags: string[] = [];

@@ -55,7 +55,7 @@ async function seenOnReplica<Result>(
   return reading;
 }
 
-test("models and prices are read from the replica, and never from an outdated state", async () => {
+test("models and prices are read from the replica, but not while the replica is behind", async () => {
   await using server = await openReplicatedServer();
   await using app = await openTestApp({ servers: server });
   const { catalog, log } = app.deps;
@@ -140,7 +140,7 @@ const CHANGES: readonly {
   },
 ];
 
-test("data outside of the catalog cache is never read from an outdated replica", async () => {
+test("data outside of the catalog cache is never read from a replica that is behind", async () => {
   await using server = await openReplicatedServer();
   for (const { of, path, table, before, change, shows } of CHANGES) {
     await using app = await openTestApp({ servers: server });

@@ -34,7 +34,7 @@ test("the CSV has a column for every price", async () => {
   expect(second).toContain(",,,,,,,,,128000,,8192,");
 });
 
-test("values that a spreadsheet would split or run as formulas are escaped, as in exports", async () => {
+test("values that a spreadsheet would split or run as formulas are escaped in the CSV", async () => {
   await using app = await openTestApp();
   const names = ["a;=1+1", "b\t=1+1", "=c", 'd "e"', "f"];
   const models = Object.fromEntries(names.map((name, index) => [`m${index}`, { name }]));
@@ -50,7 +50,7 @@ test("values that a spreadsheet would split or run as formulas are escaped, as i
   ]);
 });
 
-test("a very small price is accepted in any notation, and is listed and charged exactly", async () => {
+test("a filter accepts a very small price in any notation, and the price is listed and charged exactly", async () => {
   await using app = await openTestApp();
   const cost = { input: 1e-10, output: 2.5e-7, reasoning: 3e-8 };
   await syncFrom(

@@ -37,7 +37,7 @@ async function ids(app: TestApp, query: string): Promise<string[]> {
   return (await list(app, query)).models.map(({ provider, modelId }) => `${provider}/${modelId}`);
 }
 
-test("the list is sorted by provider and id, in pages of 50, with the aliases of its models", async () => {
+test("the list is sorted by provider and id, has 50 models per page, and includes the aliases of each page's models", async () => {
   await using app = await openTestApp();
   await loadBundledCatalog(app.db.sql);
   const first = await list(app);
@@ -75,7 +75,7 @@ test("the list is sorted by provider and id, in pages of 50, with the aliases of
   );
 });
 
-test("an item has exactly its fields, with null or no value for unknown ones", async () => {
+test("an item has exactly the documented fields, and an unknown value is null or absent", async () => {
   await using app = await openModels({
     acme: {
       full: {
@@ -152,7 +152,7 @@ describe("filters", () => {
     zeta: { old: { status: "deprecated" }, embedding: {} },
   };
 
-  test("select their matches, alone or combined", async () => {
+  test("select the matching models, alone and combined", async () => {
     await using app = await openModels(MODELS);
     for (const [query, expected] of [
       ["?provider=zeta", ["zeta/embedding", "zeta/old"]],
@@ -187,7 +187,7 @@ describe("filters", () => {
     }
   });
 
-  test("models that the source no longer lists are excluded without includeGone", async () => {
+  test("exclude models that the source no longer lists unless includeGone is set", async () => {
     await using app = await openModels(MODELS);
     const { acme, zeta } = MODELS;
     await syncFrom(
@@ -218,7 +218,7 @@ describe("filters", () => {
   });
 });
 
-test("prices and contexts can be filtered, and unknown ones match no bound", async () => {
+test("prices and contexts can be filtered, and unknown values match no bound", async () => {
   await using app = await openModels({
     acme: {
       free: { cost: { input: 0, output: 0 }, open_weights: true, limit: { context: 8000 } },
@@ -245,7 +245,7 @@ test("prices and contexts can be filtered, and unknown ones match no bound", asy
   }
 });
 
-test("sortBy sorts in both directions, with unknown values last and a stable order of ties", async () => {
+test("sortBy sorts in both directions, with unknown values last and ties in a stable order", async () => {
   await using app = await openModels({
     b: { one: { name: "zeta", release_date: "2025-01", cost: { input: 3, output: 1, cache_read: 0.1 } } },
     a: {
@@ -326,7 +326,7 @@ test("an unknown, repeated or invalid parameter is refused and named", async () 
   }
 });
 
-test("models.csv returns the list of format=csv and has no pages", async () => {
+test("models.csv returns the same list as format=csv and has no pages", async () => {
   await using app = await openModels({ openai: { "gpt-5": {}, "gpt-5-mini": {} }, acme: { other: {} } });
   const query = "provider=openai&sortBy=name&sortOrder=desc";
   const [file, same] = [
@@ -366,7 +366,7 @@ test("format=csv is streamed in the encoding that the client accepts", async () 
   }
 });
 
-test("a caller can download four lists concurrently, and a canceled download frees its slot", async () => {
+test("a caller can download four lists at a time, and canceling a download frees its slot", async () => {
   const ids = Array.from({ length: 1000 }, (_, n) => `model-${n}`);
   await using app = await openModels({ acme: Object.fromEntries(ids.map((id) => [id, {}])) });
   const download = (address: string) =>

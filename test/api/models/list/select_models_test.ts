@@ -8,7 +8,7 @@ import {
   syncFrom,
 } from "../../../helpers/models/catalog.ts";
 
-test("the count of a facet's value equals the total of the list that is filtered by it", async () => {
+test("the count of a facet's value equals the total of the list filtered by that value", async () => {
   await using app = await openTestApp();
   const models: DocumentModels = {
     acme: {

@@ -59,7 +59,7 @@ test("GET /models/history returns each model's newest changes in the requested o
   ]);
 });
 
-test("each model has its pricesKnownSince, even without changes", async () => {
+test("each model has pricesKnownSince, even without changes", async () => {
   await using app = await openPriced();
   await app.db.sql`update models set prices_known_since = '2026-06-01Z' where model_id = 'steady'`;
   await app.deps.catalog.refresh();
@@ -87,7 +87,7 @@ test.each([
   ["?model=acme/x&field=tiers", "field"],
   ["?model=acme/x&limit=101", "limit"],
   [`?${Array.from({ length: 201 }, (_, i) => `model=a/${i}`).join("&")}`, "model"],
-])("an invalid query is refused and its parameter named: %#", async (query, path) => {
+])("an invalid query is refused with the name of the invalid parameter: %#", async (query, path) => {
   await using app = await openTestApp();
   const response = await app.request(`/api/v1/models/history${query}`);
   expect(response.status).toBe(400);

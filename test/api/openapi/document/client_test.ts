@@ -53,7 +53,7 @@ async function buildClient(origin: string, directory: string): Promise<void> {
   }
 }
 
-test("a client with generated types compiles, mistakes do not, and the client calls every endpoint", async () => {
+test("a client with generated types compiles, wrong uses do not compile, and the client calls every endpoint", async () => {
   const directory = await mkdtemp(join(tmpdir(), "ulr-client-"));
   try {
     await using open = await openListeningApp({ config: { signUp: "open", rateLimitLoginPerMinute: 100 } });

@@ -171,7 +171,7 @@ test("every prefilled request returns its expected status", async () => {
   expect(untried.toSorted()).toEqual(["logout", "recordExecution"]);
 });
 
-test("prefilled requests for jobs, keys, webhooks and sessions succeed with ids of the caller's resources", async () => {
+test("prefilled requests for jobs, keys, webhooks and sessions succeed with ids of the caller's own resources", async () => {
   await using demo = await openDemo();
   await using runner = await openTestRunner(demo.api);
   const queued = await send(demo, "queueExportJob");
