@@ -41,7 +41,7 @@ test("a small value next to large ones is still visible", () => {
   expect(heights(plot([1, 1_000_000]))[0]).toBeGreaterThanOrEqual(2);
 });
 
-test("the table contains every value, and the picture is hidden from screen readers", () => {
+test("the table contains every value, and the plot is hidden from screen readers", () => {
   const text = plot([3, 1234]);
   expect(text).toContain(`<th scope="row">day 0</th><td class="number">3</td>`);
   expect(text).toContain(`<th scope="row">day 1</th><td class="number">1,234</td>`);

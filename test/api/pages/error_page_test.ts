@@ -6,7 +6,7 @@ import { openPage } from "../../helpers/pages/forms.ts";
 
 const BROWSER = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8";
 
-test("a browser gets an error page for an unknown address, with links and the request ID", async () => {
+test("a browser gets an error page for an unknown URL, with links and the request ID", async () => {
   await using api = await openTestApp();
   for (const path of [
     "/nowhere",
@@ -29,7 +29,7 @@ test("a browser gets an error page for an unknown address, with links and the re
   }
 });
 
-test("an error page shows the signed-in user and an explanation", async () => {
+test("an error page shows who is signed in and explains the error", async () => {
   await using api = await openTestApp();
   const { user, org } = await api.make.person({ role: "viewer" });
   const { token } = await api.make.session({ userId: user.id });
@@ -54,7 +54,7 @@ test("an error page shows the signed-in user and an explanation", async () => {
   expect([ended.status, ended.headers.getSetCookie().length]).toEqual([404, 1]);
 });
 
-test("an unknown page suggests similar models and a search for the definition", async () => {
+test("the page for a missing model suggests similar models, and for a missing definition a search", async () => {
   await using api = await openTestApp();
   await syncFrom(api.db.sql, documentSource(makeDocument({ acme: { "fast-1": { name: "Fast" } } })));
   await api.deps.catalog.refresh();
@@ -74,7 +74,7 @@ test("an unknown page suggests similar models and a search for the definition", 
   }
 });
 
-test("programs get JSON, and so do browsers at addresses for programs", async () => {
+test("programs get errors as JSON, and so do browsers at URLs meant for programs", async () => {
   await using api = await openTestApp();
   const cases = [
     ["/nowhere", "*/*"],
@@ -92,7 +92,7 @@ test("programs get JSON, and so do browsers at addresses for programs", async ()
   }
 });
 
-test("a browser gets a page for an internal error, without its cause", async () => {
+test("a browser gets an error page for an internal error, without the cause", async () => {
   const routes = [
     probe("GET", "/broken", () => {
       throw new Error("the secret cause");

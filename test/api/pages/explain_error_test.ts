@@ -52,7 +52,7 @@ test.each<[ErrorCode, ApiErrorOptions, string]>([
     "This form was sent before, with other values. Check what was saved, then send it again.",
   ],
   ["RATE_LIMITED", { retryAfter: 1 }, "Too many requests. Try again in 1 second."],
-])("%s has an explanation for people", (code, options, expected) => {
+])("%s is explained in words for people", (code, options, expected) => {
   expect(explainError(new ApiError(code, options))).toBe(expected);
 });
 

@@ -3,7 +3,7 @@ import { publishAgent } from "../../helpers/definitions/definitions.ts";
 import { openTestApp } from "../../helpers/http/app.ts";
 import { BROWSER, openPage } from "../../helpers/pages/forms.ts";
 
-test("the start page has searches for definitions and models, and counts", async () => {
+test("the start page has searches for definitions and models, and shows their counts", async () => {
   await using api = await openTestApp();
   const response = await openPage(api, "/");
   expect([response.status, response.headers.get("content-type")]).toEqual([200, "text/html; charset=utf-8"]);
@@ -38,7 +38,7 @@ test("the start page counts a private definition only for members of its organiz
   expect(await (await openPage(api, "/")).text()).toContain("0 definitions.");
 });
 
-test("at /, programs that accept JSON get the links, and programs that accept any type get 404", async () => {
+test("GET / returns its links to programs that ask for JSON, and 404 to programs that accept any type", async () => {
   await using api = await openTestApp();
   const links = await api.request("/", { headers: { accept: "application/json" } });
   expect([links.status, await links.json()]).toMatchObject([

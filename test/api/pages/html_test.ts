@@ -17,13 +17,13 @@ test("text is escaped between tags and in attributes", () => {
   expect(html`<p title="${HOSTILE}">${HOSTILE}</p>`.text).toBe(`<p title="${ESCAPED}">${ESCAPED}</p>`);
 });
 
-test("templates nest, lists are joined, and absent values render as nothing", () => {
+test("templates nest, lists are joined, and absent values render as empty text", () => {
   const items = ["<a>", "b"].map((item) => html`<li>${item}</li>`);
   const list = html`<ol>${items}${null}${undefined}${false}${0}${12n}</ol>`;
   expect(list.text).toBe("<ol><li>&lt;a&gt;</li><li>b</li>012</ol>");
 });
 
-test("an optional attribute is a template", () => {
+test("a template can contain an optional attribute", () => {
   const box = (checked: boolean) => html`<input type="checkbox"${checked && html` checked`}>`.text;
   expect([box(true), box(false)]).toEqual([`<input type="checkbox" checked>`, `<input type="checkbox">`]);
 });

@@ -15,7 +15,7 @@ function cookieOf(location: string, done: string, warnings: { code: string; line
   return noticeCookie(location, done, warnings).split(";")[0] ?? "";
 }
 
-test("a notice is one of the page's texts, shown on the page after the form", () => {
+test("a notice is one of a fixed set of texts and appears only on the page after the form", () => {
   expect(shown(cookieOf("/page?org=demo", "saved"))).toBe(
     '<p class="notice" role="status" data-done="saved">The draft is saved.</p>',
   );
@@ -49,7 +49,7 @@ test("a notice names the lines whose aliases were replaced", () => {
   );
 });
 
-test("a page shows a notice once and only to signed-in users", async () => {
+test("a page shows a notice only once, and only to signed-in users", async () => {
   await using scene = await openPageScene();
   const { api, owner } = scene;
   const path = "/settings/profile";

@@ -15,7 +15,7 @@ async function openOften(count: number) {
   return { api, open, read: async (rest: string) => (await open(rest)).text() };
 }
 
-test("any two of more than a hundred versions can be compared, including an old one with the highest", async () => {
+test("with more than a hundred versions, any two can be compared, even an old version with the highest", async () => {
   const { api, read } = await openOften(101);
   await using _ = api;
   const chosen = async (rest: string) => {
@@ -30,14 +30,14 @@ test("any two of more than a hundred versions can be compared, including an old 
   expect(await chosen("/compare?from=1.0.0&to=1.0.1")).toEqual(["1.0.0", "1.0.1"]);
 });
 
-test("the page of a definition with one version says so and has no form", async () => {
+test("the page for a definition with one version says that there is only one, and has no form", async () => {
   const { api, read } = await openOften(1);
   await using _ = api;
   const page = await read("/compare");
   expect([page.includes("There is only one version."), page.includes('name="from"')]).toEqual([true, false]);
 });
 
-test("for a typed version that does not exist, the form is shown again with an error", async () => {
+test("a typed version that does not exist shows the form again with an error", async () => {
   const { api, open } = await openOften(101);
   await using _ = api;
   const response = await open("/compare?from=1.0.101&to=1.0.0");

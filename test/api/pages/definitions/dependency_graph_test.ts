@@ -7,7 +7,7 @@ function placesOf(layout: ReturnType<typeof layoutGraph>) {
   return layout.boxes.map(({ node, column, row }) => [node.name, column, row]);
 }
 
-test("each level is a column, and a definition is centered on its dependencies", () => {
+test("each level of the tree is a column, and a definition is centered on its dependencies", () => {
   const layout = layoutGraph(
     treeOf("root", treeOf("a", treeOf("a1"), treeOf("a2")), treeOf("b"), treeOf("c")),
   );
@@ -39,7 +39,7 @@ test("a dependency of several definitions is expanded once", () => {
   ]);
 });
 
-test("beyond the limit, the nearest boxes are drawn, and omitted ones are counted in their place", () => {
+test("beyond the limit, the nearest boxes are drawn, and each box counts its omitted dependencies", () => {
   const wide = (name: string) => treeOf(name, ...Array.from({ length: 9 }, (_, i) => treeOf(`${name}${i}`)));
   const { boxes } = layoutGraph(treeOf("root", wide("a"), wide("b"), wide("c")), 8);
   expect(boxes).toHaveLength(8);

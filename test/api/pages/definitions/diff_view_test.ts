@@ -15,7 +15,7 @@ test("each line of a hunk has the class of its sign", () => {
   expect(hidden).toBe(0);
 });
 
-test("equal texts give no lines", () => {
+test("equal texts have no diff lines", () => {
   expect(renderDiff(unifiedDiff("a", "a", "x")).markup.text).toBe("");
 });
 
@@ -23,7 +23,7 @@ test.each([
   ["many lines", Array.from({ length: 5_000 }, (_, index) => `a${index}: 1`)],
   ["characters that are longer in HTML", Array.from({ length: 100 }, () => "<".repeat(1_000))],
   ["one line of 128 kB", ["x".repeat(131_072)]],
-])("a long diff of %s is truncated at 100 kB and reports the number of hidden lines", (_, lines) => {
+])("a long diff of %s is cut off at 100 kB and reports the number of hidden lines", (_, lines) => {
   const { markup, hidden } = renderDiff(unifiedDiff("b: 1\n", `${lines.join("\n")}\n`, "x"));
   expect(markup.text.length).toBeLessThanOrEqual(100_000);
   const shown = markup.text.match(/<span/g)?.length ?? 0;

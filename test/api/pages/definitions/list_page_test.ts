@@ -3,7 +3,7 @@ import { expect, test } from "bun:test";
 import { openTestApp } from "../../../helpers/http/app.ts";
 import { openPage } from "../../../helpers/pages/forms.ts";
 
-test("without definitions, the list links to creating one, and with a filter it reports no match", async () => {
+test("an empty list links to the form for a new definition, and an empty filtered list reports no match", async () => {
   await using api = await openTestApp();
   const { user } = await api.make.person({ role: "publisher" });
   const { token } = await api.make.session({ userId: user.id });
@@ -16,7 +16,7 @@ test("without definitions, the list links to creating one, and with a filter it 
   expect(await empty("/definitions?type=agent", token)).toStartWith("Nothing matches.");
 });
 
-test("the form keeps every tag and filter, and each tag can be removed separately", async () => {
+test("the filter form keeps every tag and filter, and each tag can be removed separately", async () => {
   await using api = await openTestApp();
   const page = await (
     await openPage(api, "/definitions?tag=one&type=agent&tag=two&tag=three&offset=25")

@@ -37,7 +37,7 @@ function pathOf(name: string, type = "agent"): string {
 
 const TABS = ["", "/yaml", "/versions", "/compare", "/dependencies", "/dependents", "/forks", "/usage"];
 
-test("a definition is shown with its text, its installation and links to all its tabs", async () => {
+test("a definition is shown with its text, the command to install it and links to all its tabs", async () => {
   await publishAgent(api, publisher, { name: "shown", visibility: "public" });
   const page = await textOf(pathOf("shown"));
   expect(page).toContain("<h1>Reviewer</h1>");
@@ -51,7 +51,7 @@ test("a definition is shown with its text, its installation and links to all its
   for (const tab of TABS) expect((await openPage(api, `${pathOf("shown")}${tab}`)).status).toBe(200);
 });
 
-test("a page of a public definition can be cached for anonymous visitors, but not for signed-in users", async () => {
+test("a public definition's page is cacheable for anonymous visitors, but not for signed-in users", async () => {
   await publishAgent(api, publisher, { name: "cached", visibility: "public" });
   for (const tab of TABS) {
     const path = `${pathOf("cached")}${tab}`;
@@ -126,7 +126,7 @@ test.each([
   expect([response.status, response.headers.get("content-type")]).toEqual([404, "text/html; charset=utf-8"]);
 });
 
-test("a definition is found by its id and by its name without the organization", async () => {
+test("the id of a definition and its name without the organization redirect to its page", async () => {
   const { id } = await publishAgent(api, publisher, { name: "moved", visibility: "public" });
   for (const [path, location] of [
     [`/definitions/agent/${id}`, `${pathOf("moved")}@1.0.0`],
@@ -158,7 +158,7 @@ test("a deprecated definition shows the reason, the date and the successor", asy
   }
 });
 
-test("a definition whose YAML cannot be rendered reports it and shows the YAML", async () => {
+test("a definition whose YAML cannot be rendered says so and links to the YAML", async () => {
   const yaml = 'workflow:\n  interface:\n    name: bare\n    version: "1.0.0"\n';
   await write(api, "/workflow/bare", publisher, { body: { yaml, visibility: "public" } });
   const page = await textOf(`${pathOf("bare", "workflow")}@1.0.0`, publisher.token);
@@ -168,7 +168,7 @@ test("a definition whose YAML cannot be rendered reports it and shows the YAML",
   expect(page).toContain(`href="${pathOf("bare", "workflow")}@1.0.0/yaml"`);
 });
 
-test("a page offers forks and edits only to callers with permission", async () => {
+test("a page offers forking and editing only to callers with permission", async () => {
   await publishAgent(api, publisher, { name: "managed", visibility: "public" });
   const stranger = await makePublisher();
   const viewer = await api.make.person({ role: "viewer", org: publisher.org });
@@ -190,7 +190,7 @@ test("the YAML is highlighted and otherwise unchanged", async () => {
   expect(page).toContain("/colored.yaml");
 });
 
-test("everyone can compare sections of versions, and paid plans compare fields and the patch", async () => {
+test("everyone can compare sections of versions, and paid plans can also compare fields and get the patch", async () => {
   await publishAgent(api, publisher, { name: "changed", visibility: "public" });
   const yaml = agentYaml("changed", "1.1.0", { description: "Finds <b>other</b> things." });
   await publishAgent(api, publisher, { name: "changed", version: "1.1.0", yaml, visibility: "public" });
@@ -227,7 +227,7 @@ test.each(["from=1&to=1.0.0", "from=9.0.0&to=1.0.0", "from=%00&to=1.0.0"])(
   },
 );
 
-test("dependencies are shown as a graph and a list, and dependents are on another page", async () => {
+test("dependencies are shown as a graph and a list, and dependents are on a page of their own", async () => {
   await publishAgent(api, publisher, { name: "needed", visibility: "public" });
   const yaml = agentNeeding("needing", ["needed@^1.0.0", "nowhere@^1.0.0"]);
   await publishAgent(api, publisher, { name: "needing", yaml, visibility: "public" });
@@ -240,7 +240,7 @@ test("dependencies are shown as a graph and a list, and dependents are on anothe
   expect(await textOf(`${pathOf("needed")}/dependencies`)).toContain("needs no other definition");
 });
 
-test("a definition names the publisher of its version and the time", async () => {
+test("a definition's page says who published the version and when", async () => {
   await publishAgent(api, publisher, { name: "authored", visibility: "public" });
   await api.db.owner`update users set name = 'Olivia <b>' where id = ${publisher.user.id}`;
   for (const token of [undefined, publisher.token]) {
@@ -272,7 +272,7 @@ test("a fork and its source link to each other, and hidden forks are only counte
   expect(anonymous).not.toContain(definition.id);
 });
 
-test("the usage page shows the number of executions in any window, by source", async () => {
+test("the usage page shows the number of executions in the chosen period, by source", async () => {
   await publishAgent(api, publisher, { name: "used", visibility: "public" });
   const unused = await textOf(`${pathOf("used")}/usage?window=7d`);
   expect(unused.match(/No executions in the last 7 days\./g)).toHaveLength(1);
@@ -288,7 +288,7 @@ test("the usage page shows the number of executions in any window, by source", a
   }
 });
 
-test("the list has the API's filters as links that keep the other filters", async () => {
+test("the list has the API's filters as links, and each link keeps the remaining filters", async () => {
   const yaml = agentYaml("listed", "1.0.0", { domain: "security", tags: '["rare tag"]' });
   await publishAgent(api, publisher, { name: "listed", yaml, visibility: "public" });
   const page = await textOf("/definitions?tag=rare+tag&type=agent");
@@ -303,7 +303,7 @@ test("the list has the API's filters as links that keep the other filters", asyn
   );
 });
 
-test("only members see drafts and member filters in the list", async () => {
+test("only members see drafts and the filters for members in the list", async () => {
   await write(api, "/agent/drafted", publisher, { body: { yaml: agentYaml("drafted") } });
   const anonymous = await textOf("/definitions?search=drafted");
   expect(anonymous).toContain("Nothing matches");
@@ -314,7 +314,7 @@ test("only members see drafts and member filters in the list", async () => {
   expect(own).toContain(publisher.org.name);
 });
 
-test("a search by members finds the published version with its draft", async () => {
+test("a member's search finds the published version together with its draft", async () => {
   await publishAgent(api, publisher, { name: "grown", visibility: "public" });
   const yaml = agentYaml("grown", "1.1.0", { displayName: "Title of the draft" });
   await write(api, "/agent/grown", publisher, { body: { yaml } });
@@ -363,7 +363,7 @@ test.each(["limit=0", "type=robot", "offset=-1", `search=${"x".repeat(501)}`])(
   },
 );
 
-test("a refused filter shows its message and input in the form, which keeps the other filters", async () => {
+test("a refused filter shows its message and its input in the form, which keeps the remaining filters", async () => {
   const long = "x".repeat(501);
   const response = await openPage(api, `/definitions?type=agent&tag=${long}&sortBy=luck&domain=moon&limit=0`);
   const page = await response.text();
@@ -382,7 +382,7 @@ test("a refused filter shows its message and input in the form, which keeps the 
   expect(main).not.toContain('href="#field-domain"');
 });
 
-test("a list is sorted newest first, and a search by best match", async () => {
+test("the list is sorted by newest first, but a search by best match", async () => {
   const ordersOf = async (query: string) => {
     const [, options = ""] =
       /<select id="field-sortBy"[^>]*>(.*?)<\/select>/s.exec(await textOf(`/definitions${query}`)) ?? [];

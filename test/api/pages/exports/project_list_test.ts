@@ -22,7 +22,7 @@ async function openOrg(count: number) {
   return { org, read, [Symbol.asyncDispose]: () => all.disposeAsync() };
 }
 
-test("with many projects, the first are shown, and the filter finds the rest without a script", async () => {
+test("of many projects, the first 200 are shown, and the filter finds all others without a script", async () => {
   await using place = await openOrg(1000);
   const first = await place.read(HOME);
   expect([first.names.length, first.names[0], first.names.at(-1)]).toEqual([200, "Unit 1", "Unit 200"]);
@@ -44,7 +44,7 @@ test("with many projects, the first are shown, and the filter finds the rest wit
   expect(none.text).toContain('value="&quot;&gt;&lt;b"');
 });
 
-test("the script filters a page that shows all projects, and a short list has no filter", async () => {
+test("a page that shows all projects is filtered by the script, and a short list has no filter", async () => {
   await using some = await openOrg(10);
   const { text, told } = await some.read(HOME);
   expect([told, text.includes('<ul id="projects" class="rows">')]).toEqual(["", true]);

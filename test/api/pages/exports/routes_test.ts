@@ -24,7 +24,7 @@ async function openMember(api: TestApp, role: OrgRole = "publisher", tier: Subsc
 }
 
 describe("/dashboard/exports", () => {
-  test("starts an export, shows it, cancels it and offers to start it again, without a script", async () => {
+  test("starts an export, shows it, cancels it and offers to start it again, all without a script", async () => {
     await using api = await openTestApp();
     const { token, listJobs } = await openMember(api);
     expect(await (await openPage(api, HOME, token)).text()).toContain("No exports yet.");
@@ -65,7 +65,7 @@ describe("/dashboard/exports", () => {
     }
   });
 
-  test("shows the start of an increment before it is exported", async () => {
+  test("shows the start time of an increment before the increment is exported", async () => {
     await using api = await openTestApp();
     const { token, listJobs } = await openMember(api);
     await sendForm(api, HOME, { format: "csv", as_of: "2026-02-03T10:20:30" }, { token });
@@ -84,7 +84,7 @@ describe("/dashboard/exports", () => {
 });
 
 describe("the form of /dashboard/exports", () => {
-  test("reports how the active export differs from the requested one, in the form's words", async () => {
+  test("reports how the active export differs from the requested export, in the form's words", async () => {
     await using api = await openTestApp();
     const { token, listJobs } = await openMember(api);
     await sendForm(api, HOME, { format: "csv", include_deleted: "true" }, { token });
@@ -177,7 +177,7 @@ describe("the access rules of /dashboard/exports", () => {
     expect(list.status).toBe(404);
   });
 
-  test("explain what viewers and free organizations lack", async () => {
+  test("explain to viewers and members of free organizations what they need", async () => {
     await using api = await openTestApp();
     const viewer = await openMember(api, "viewer");
     const page = await (await openPage(api, HOME, viewer.token)).text();
@@ -200,7 +200,7 @@ describe("the access rules of /dashboard/exports", () => {
 });
 
 describe("/dashboard/exports/projects/{project}", () => {
-  test("links to downloads and redirects to a filtered file", async () => {
+  test("links to downloads, and redirects a filter form to the filtered file", async () => {
     await using api = await openTestApp();
     const { token, org, user } = await openMember(api);
     const project = await api.make.project({ orgId: org.id, ownerId: user.id, name: HOSTILE });
@@ -233,7 +233,7 @@ describe("/dashboard/exports/projects/{project}", () => {
     );
   });
 
-  test("is found by slug, and explains what a filter excludes by default", async () => {
+  test("is found by slug, and its form shows what each filter includes by default", async () => {
     await using api = await openTestApp();
     const { token, org, user } = await openMember(api);
     const project = await api.make.project({ orgId: org.id, ownerId: user.id, name: "Shop", slug: "shop" });
@@ -255,7 +255,7 @@ describe("/dashboard/exports/projects/{project}", () => {
     );
   });
 
-  test("is shown although another organization requires a second factor that the session lacks", async () => {
+  test("is shown even if another of the user's organizations requires a second factor that the session lacks", async () => {
     await using api = await openTestApp();
     const { token, org: closed, user } = await openMember(api);
     const open = await api.make.org({ name: "Open" });
@@ -270,7 +270,7 @@ describe("/dashboard/exports/projects/{project}", () => {
     expect([await statusOf("shop"), await statusOf("secret")]).toEqual([200, 403]);
   });
 
-  test("returns 404 for members of other organizations, as for a missing project", async () => {
+  test("returns 404 to members of other organizations, as for a missing project", async () => {
     await using api = await openTestApp();
     const owner = await openMember(api);
     const stranger = await openMember(api);

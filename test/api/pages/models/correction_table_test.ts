@@ -33,7 +33,7 @@ async function readTable(app: TestApp, path: string): Promise<string[][]> {
   );
 }
 
-test("a model and a comparison list the corrections of past prices, newest first", async () => {
+test("the pages for a model and a comparison list corrections of past prices, newest first", async () => {
   await using app = await openCorrected();
   const compared = "/models/compare?model=acme/unpriced&model=acme/wrong";
   for (const path of ["/models/acme/wrong", compared]) expect(await readTable(app, path)).toEqual([]);
@@ -54,7 +54,7 @@ test("a model and a comparison list the corrections of past prices, newest first
   expect(await readTable(app, "/models/acme/unpriced")).toEqual([]);
 });
 
-test("corrections are also listed for a model without a price, and a corrected price is not called unchanged", async () => {
+test("a model without a price also lists corrections, and a corrected price is not called unchanged", async () => {
   await using app = await openCorrected();
   await correct(app, "3.5");
   expect(await (await openPage(app, "/models/acme/wrong")).text()).not.toContain("No change since");

@@ -19,13 +19,13 @@ test("prices have two decimals, or more if necessary", () => {
   ]);
 });
 
-test("token counts have three digits", () => {
+test("token counts have three significant digits", () => {
   expect([128_000, 200_000, 1_048_576, 8192, null].map(formatTokens)).toEqual([
     ...["128K", "200K", "1.05M", "8.19K", "–"],
   ]);
 });
 
-test("the label of a tier's price names the context size that the tier starts at", () => {
+test("the label of a tier's price names the context size at which the tier starts", () => {
   expect(["cacheRead", "tiers.200000.output", "<new>"].map(priceLabel)).toEqual([
     ...["Cache read", "Output, over 200K context", "<new>"],
   ]);

@@ -13,7 +13,7 @@ function pathsOf(text: string): string[] {
   return [...text.matchAll(/<path d="([^"]*)"/g)].map(([, path = ""]) => path);
 }
 
-test("one change is a step down with a dot, and the description agrees", () => {
+test("a single change is drawn as a step down with a dot, and the description states the same prices", () => {
   const text = plot({
     label: "GPT-5",
     steps: [
@@ -30,13 +30,13 @@ test("one change is a step down with a dot, and the description agrees", () => {
   }
 });
 
-test("a price that has just become known is a dot, because its line has no length", () => {
+test("a price that has just become known is drawn as a dot, because its line has no length", () => {
   const text = plot({ label: "a", steps: [{ at: period.until, price: 3 }] });
   expect(text).toContain(`<circle cx="352" cy="12" r="3"><title>2026-10-31: – → $3.00</title></circle>`);
   expect(plot({ label: "a", steps: [{ at: period.until, price: null }] })).not.toContain("<circle");
 });
 
-test("a constant price is a horizontal line, at the bottom if it is 0", () => {
+test("a constant price is a horizontal line, at the bottom if the price is 0", () => {
   expect(pathsOf(plot({ label: "a", steps: [{ at: from, price: 3 }] }))).toEqual(["M56 12H352"]);
   const free = plot({ label: "a", steps: [{ at: from, price: 0 }] });
   expect(pathsOf(free)).toEqual(["M56 152H352"]);
@@ -44,7 +44,7 @@ test("a constant price is a horizontal line, at the bottom if it is 0", () => {
   expect(free).not.toContain("<circle");
 });
 
-test("series share the scale, have different styles and a legend, and labels are escaped", () => {
+test("several series share a scale, have different styles and a legend, and their labels are escaped", () => {
   const text = plot(
     { label: "<b>a</b>", steps: [{ at: from, price: 10 }] },
     { label: "b", steps: [{ at: from, price: null }] },

@@ -20,11 +20,11 @@ function stepsOf(changes: readonly PriceChange[], current: number | null) {
   ]);
 }
 
-test("a price without changes is one step, even if it is 0 or unknown", () => {
+test("a price without changes has one step, even if the price is 0 or unknown", () => {
   for (const price of [3, 0, null]) expect(stepsOf([], price)).toEqual([[0, price]]);
 });
 
-test("changes are steps, oldest first, and changes of other prices are ignored", () => {
+test("changes are steps, oldest first, and changes of other price fields are ignored", () => {
   const changes = [change(7, 2, 1), change(5, 9, 8, "output"), change(2, 3, 2)];
   expect(stepsOf(changes, 1)).toEqual([
     [0, 3],
@@ -33,7 +33,7 @@ test("changes are steps, oldest first, and changes of other prices are ignored",
   ]);
 });
 
-test("a change before the period gives its first price, and a change after it by another clock gives its last", () => {
+test("a change before the period sets the first price, and a change after the period sets the last price", () => {
   expect(stepsOf([change(12, 2, 1), change(4, 3, 2), change(-3, 5, 3), change(-8, 6, 5)], 1)).toEqual([
     [0, 3],
     [4, 2],
@@ -53,7 +53,7 @@ test("the last 90 days end now and start at the same midnight all day", () => {
   ]);
 });
 
-test("the first step is where the price became known", () => {
+test("the first step is at the time when the price became known", () => {
   const knownSince = period.from + 3 * DAY;
   const course = { field: "input", current: 1, period, knownSince };
   expect(
@@ -64,7 +64,7 @@ test("the first step is where the price became known", () => {
   ]);
 });
 
-test("thousands of changes keep their lowest, highest and last price in a few hundred steps", () => {
+test("thousands of changes are reduced to a few hundred steps with the lowest, highest and last price", () => {
   const count = 5000;
   const values = Array.from({ length: count + 1 }, (_, i) => (i === 1234 ? 99 : 3 + (i % 7)));
   const changes = values

@@ -42,7 +42,7 @@ const THREE: DocumentModels = {
   zeta: { free: { name: "Free", cost: { input: 0, output: 0 } } },
 };
 
-test("GET /models has a row with prices for each model and sorts by each column", async () => {
+test("GET /models lists each model with its prices and sorts by each column", async () => {
   await using app = await openModels(THREE);
   const page = await read(app, "/models");
   expect(namesIn(page)).toEqual(["Cheap", "Dear", "Free"]);
@@ -74,7 +74,7 @@ test("GET /models has a row with prices for each model and sorts by each column"
   expect(hrefs(sorted)).toContain("/api/v1/models?sortBy=inputCost&capability=tools&format=csv");
 });
 
-test("the page has the API's filters, and empty fields of the form are ignored", async () => {
+test("the page has the API's filters, and empty form fields are ignored", async () => {
   await using app = await openModels(THREE);
   const empty = "search=&provider=&tier=&status=&minContext=";
   for (const [query, names] of [
@@ -97,7 +97,7 @@ test("the page has the API's filters, and empty fields of the form are ignored",
   expect(filtered).toContain('<input type="hidden" name="sortBy" value="name">');
 });
 
-test("a refused filter shows its message and input in the form, which keeps the other filters", async () => {
+test("a refused filter shows its message and its input in the form, which keeps the remaining filters", async () => {
   await using app = await openModels(THREE);
   const page = await read(app, "/models?provider=acme&tier=cheap&minContext=abc&sortBy=luck&limit=2", 400);
   expect(page).toMatch(/<select id="field-minContext" [^>]*aria-invalid="true">/);
@@ -125,7 +125,7 @@ test("a refused filter shows its message and input in the form, which keeps the 
   expect(await read(app, "/models?offset=-1", 400)).toContain("offset must be a whole number");
 });
 
-test("the form sends each filter of its address again, including repeated ones", async () => {
+test("the form sends each filter in the page's URL again, including repeated filters", async () => {
   await using app = await openModels(THREE);
   const query =
     "includeGone=true&maxInputCost=50&sortBy=name&limit=7&search=e&provider=acme&tier=standard&status=available" +
@@ -168,7 +168,7 @@ test("the first page of the bundled catalog has sparklines, is small and support
   ]);
 });
 
-test("the list draws no price before the time it became known", async () => {
+test("the list draws no price before the time when the price became known", async () => {
   await using app = await openModels({ acme: { new: {}, old: {} } });
   await app.db.sql`
     update models
@@ -183,7 +183,7 @@ test("the list draws no price before the time it became known", async () => {
   expect(begins[1]).toBe(0);
 });
 
-test("format=csv redirects to the API's file", async () => {
+test("format=csv redirects to the API's CSV file", async () => {
   await using app = await openModels(THREE);
   const response = await openPage(app, "/models?format=csv&provider=acme");
   expect([response.status, response.headers.get("location")]).toEqual([
@@ -207,7 +207,7 @@ test("GET /models/:provider/* shows a model with its price changes and aliases",
   expect(hrefs(page)).toContain("/api/v1/models/history/acme/dear");
 });
 
-test("capabilities that the source omits are neither yes nor no, and unknown values have no row", async () => {
+test("capabilities that the source omits are shown as not stated, and unknown values have no row", async () => {
   await using app = await openModels({
     acme: {
       bare: {
@@ -258,7 +258,7 @@ test("capabilities that the source omits are neither yes nor no, and unknown val
   }
 });
 
-test("filters show their number of models and omit values without models", async () => {
+test("filter values show their number of models, and values without models are omitted", async () => {
   await using app = await openModels(THREE);
   const page = await read(app, "/models");
   expect(page).toContain(">Provider acme (2)</option>");
@@ -274,7 +274,7 @@ test("filters show their number of models and omit values without models", async
   expect(none).toContain('<option value="nobody" selected>nobody (0)</option>');
 });
 
-test("the calculator shows the API's exact result, and errors at the fields", async () => {
+test("the calculator shows the API's exact result, and shows errors at the fields", async () => {
   await using app = await openModels(THREE);
   const page = await read(app, "/models/acme/dear?inputTokens=1000&outputTokens=3");
   expect(page).toContain("<b>$0.00906</b>");
@@ -287,7 +287,7 @@ test("the calculator shows the API's exact result, and errors at the fields", as
   expect(unpriced).not.toContain("$undefined");
 });
 
-test("a model names the target of its family's alias unless the alias is deprecated", async () => {
+test("a model's page names the target of its family's alias unless that target is deprecated", async () => {
   const [old, recent] = [
     { family: "xfam", release_date: "2024-01-01" },
     { name: "X 2", family: "xfam" },
@@ -309,7 +309,7 @@ test("a model names the target of its family's alias unless the alias is depreca
   expect(await read(app, "/models/openai/x-1")).not.toContain("/models/openai/x-2");
 });
 
-test("GET /models/compare shows up to four models and marks differences", async () => {
+test("GET /models/compare shows up to four models and marks their differences", async () => {
   const many = Array.from({ length: 5 }, (_, i) => [`m${i}`, {}] as const);
   await using app = await openModels({ ...THREE, many: Object.fromEntries(many) });
   const page = await read(app, "/models/compare?model=acme/cheap&model=acme/dear&model=acme/cheap");
@@ -325,7 +325,7 @@ test("GET /models/compare shows up to four models and marks differences", async 
   expect(await read(app, "/models/compare")).toContain('name="model" required');
 });
 
-test("the page of a model shows held prices, and the time since when the source's entry has been unreadable", async () => {
+test("the page of a model shows held prices, and since when the source's entry has been unreadable", async () => {
   await using app = await openModels({
     acme: { doubtful: { cost: { input: 3, output: 15 } }, broken: {}, fine: {} },
   });
@@ -346,7 +346,7 @@ test("the page of a model shows held prices, and the time since when the source'
   expect(await read(app, "/models/acme/doubtful")).toContain("An operator has rejected this as a mistake.");
 });
 
-test("the list reports that the source's catalog is held because it lacks too many models", async () => {
+test("the list says that the source's catalog is held because it lacks too many models", async () => {
   const many = (count: number): DocumentModels => ({
     acme: Object.fromEntries(Array.from({ length: count }, (_, n) => [`m${n}`, {}])),
   });
@@ -362,7 +362,7 @@ test("the list reports that the source's catalog is held because it lacks too ma
   expect(await read(app, "/models")).toContain("An operator has rejected the new one as a mistake.");
 });
 
-test("a comparison with a missing model keeps the others and suggests similar ones", async () => {
+test("a comparison with a missing model keeps the existing models and suggests similar models", async () => {
   await using app = await openModels(THREE);
   await app.db.sql`insert into model_aliases (alias, provider, model_id) values ('dearest', 'acme', 'dear')`;
   for (const name of [
@@ -384,7 +384,7 @@ test("a comparison with a missing model keeps the others and suggests similar on
   expect(await read(app, "/models/compare?model=dearest")).toContain('name="model" value="acme/dear"');
 });
 
-test("a model with an id of maximum length is listed and has a page, and longer ids are omitted", async () => {
+test("a model whose id has the maximum length is listed and has a page, and models with longer ids are omitted", async () => {
   // PostgreSQL cannot compress these characters to fit into an index.
   const han = (length: number) =>
     String.fromCodePoint(...Array.from({ length }, (_, n) => 0x4e00 + ((n * 7919) % 20_000)));
@@ -406,7 +406,7 @@ test("unknown parameters are ignored", async () => {
   expect(await read(app, "/models/acme/dear?fbclid=1")).toContain("acme/dear");
 });
 
-test("an unknown model returns the page for unknown addresses", async () => {
+test("an unknown model returns the page for unknown URLs", async () => {
   await using app = await openModels(THREE);
   for (const path of [
     ...["/models/acme/none", "/models/none/cheap", "/models/history/acme/dear", "/models/resolve/dear"],
@@ -415,7 +415,7 @@ test("an unknown model returns the page for unknown addresses", async () => {
   }
 });
 
-test("hostile names from a source are escaped, and unusual ids link to their pages", async () => {
+test("hostile names from a source are escaped, and models with unusual ids are linked correctly", async () => {
   const hostile = `"><script>alert(1)</script>`;
   const ids = ["a/b c/d", "50%", "x?y=1&z#w", "é:free@1", hostile];
   await using app = await openModels({

@@ -8,7 +8,7 @@ function draw(tree: Parameters<typeof layoutGraph>[0], maxBoxes?: number): strin
   return drawGraph(layoutGraph(tree, maxBoxes)).text;
 }
 
-test("boxes link to the version and have the full name as title", () => {
+test("boxes link to the version and have its full name as title", () => {
   const name = "a-name-that-is-longer-than-its-box";
   const svg = draw(treeOf("root", { ...treeOf(name), type: "command" }));
   expect(svg).toContain(`<a href="/definitions/command/@demo/${name}@1.0.0" class="node command">`);
@@ -24,7 +24,7 @@ test("omitted branches are marked", () => {
   expect(svg).toContain(">+2</text>");
 });
 
-test("contexts from strangers are escaped", () => {
+test("contexts written by strangers are escaped", () => {
   const svg = draw(treeOf("root", { ...treeOf("a"), context: `phase "</svg><script>alert(1)</script>` }));
   expect(svg).not.toContain("<script>");
   expect(svg).toContain("&lt;/svg&gt;");

@@ -25,7 +25,7 @@ function hiddenIn(page: string, name: string): string {
   return new RegExp(`name="${name}" value="([^"]*)"`).exec(page)?.[1] ?? "";
 }
 
-test("without a version, the address redirects to the highest one", async () => {
+test("a URL without a version redirects to the highest version", async () => {
   const { api, person, token, path } = await openPublisher();
   await using _ = api;
   await publishAgent(api, person, { name: "reviewer" });
@@ -70,7 +70,7 @@ test("a draft is checked and saved under its own version", async () => {
   expect(await summary()).toBe("A reason");
 });
 
-test('"save and publish" saves the input and leads to the confirmation', async () => {
+test('"save and publish" saves the input and leads to the confirmation page', async () => {
   const { api, person, token, path } = await openPublisher();
   await using _ = api;
   await publishAgent(api, person, { name: "reviewer" });
@@ -94,7 +94,7 @@ test('"save and publish" saves the input and leads to the confirmation', async (
   expect(free).toContain("<details open><summary>1 change since 1.0.0</summary>");
 });
 
-test("of two people who edit one draft, the second sees both texts and can then replace the first", async () => {
+test("the second of two people who edit a draft sees both texts and can then overwrite the saved text", async () => {
   const { api, person, token, path } = await openPublisher();
   await using _ = api;
   const { updatedAt } = await createAgent(api, person, { name: "reviewer" });
@@ -133,7 +133,7 @@ test("a draft whose form is sent twice is saved without a conflict", async () =>
     expect([other, await statusOf(other)]).toEqual([other, 409]);
 });
 
-test("the form of a next version that is sent twice adds one draft and leads to it both times", async () => {
+test("sending the form for a next version twice adds one draft, and both responses lead to the draft", async () => {
   const { api, person, token, path } = await openPublisher();
   await using _ = api;
   await publishAgent(api, person, { name: "reviewer" });
@@ -145,7 +145,7 @@ test("the form of a next version that is sent twice adds one draft and leads to 
   }
 });
 
-test("a draft that was published in the meantime stays unchanged, and the input is kept", async () => {
+test("saving a draft that was published in the meantime changes nothing and keeps the input", async () => {
   const { api, person, token, path } = await openPublisher();
   await using _ = api;
   const { updatedAt } = await publishAgent(api, person, { name: "reviewer" });
@@ -184,7 +184,7 @@ test("the form proposes the next version of a published definition", async () =>
   expect(draft).toMatchObject({ status: "draft", visibility: "public", yaml });
 });
 
-test("a name or version that differs from the draft's is an error, and the input is kept", async () => {
+test("a name or version other than the draft's is an error, and the input is kept", async () => {
   const { api, person, token, path } = await openPublisher();
   await using _ = api;
   const { updatedAt } = await createAgent(api, person, { name: "reviewer" });

@@ -33,7 +33,7 @@ test("a public definition is forked into the current organization under another 
   });
 });
 
-test("a form that is sent twice creates one fork and leads to it both times", async () => {
+test("a form that is sent twice creates one fork, and both responses lead to the fork", async () => {
   const { api, token, path } = await openFork();
   await using _ = api;
   const fields = { ...hiddenFields(await (await openPage(api, path, token)).text(), "<h1>"), name: "mine" };
@@ -44,7 +44,7 @@ test("a form that is sent twice creates one fork and leads to it both times", as
   }
 });
 
-test("a refused name is shown again with the rule in words", async () => {
+test("an invalid name is shown again with the rule for names", async () => {
   const { api, token, path } = await openFork();
   await using _ = api;
   const sent = await sendForm(api, path, { name: "My fork" }, { token });

@@ -36,7 +36,7 @@ test("a document is checked without being stored, then saved as a draft", async 
   expect(await noticeAfter(api, saved, token)).toBe("The draft is saved.");
 });
 
-test("a form that is sent twice saves one draft and leads to it both times", async () => {
+test("a form that is sent twice saves one draft, and both responses lead to the draft", async () => {
   const { api, person, token, path } = await openPublisher();
   await using _ = api;
   const hidden = hiddenFields(await (await openPage(api, path, token)).text(), "<h1>");
@@ -52,7 +52,7 @@ test("a form that is sent twice saves one draft and leads to it both times", asy
   expect(await api.db.sql`select from definitions`).toHaveLength(1);
 });
 
-test("the error for an existing version suggests an action on the page and does not mention the API's header", async () => {
+test("the error for an existing version suggests an action on the page and does not mention X-Org-Slug", async () => {
   const { api, person, token, path } = await openPublisher();
   await using _ = api;
   await createAgent(api, person, { name: "reviewer" });
@@ -66,7 +66,7 @@ test("the error for an existing version suggests an action on the page and does 
   }
 });
 
-test("a form that is sent again with another document reports it, keeps the input and can then be saved", async () => {
+test("sending a form again with another document is an error, keeps the input and allows saving it next time", async () => {
   const { api, token, path } = await openPublisher();
   await using _ = api;
   const hidden = hiddenFields(await (await openPage(api, path, token)).text(), "<h1>");
@@ -102,7 +102,7 @@ test("errors are listed with line, column and context, and the input is kept", a
   expect(rows).toHaveLength(0);
 });
 
-test("a check suggests a version and lists dependents that would not get it", async () => {
+test("a check suggests a version and lists the dependents that would not get the new version", async () => {
   const { api, person, token, path } = await openPublisher();
   await using _ = api;
   await publishAgent(api, person, { name: "base" });
@@ -116,7 +116,7 @@ test("a check suggests a version and lists dependents that would not get it", as
   expect(page).toContain(`agent @${person.org.slug}/user@1.0.0</a> requires <code>^1.0.0</code>`);
 });
 
-test("an existing version is an error that names the next free one", async () => {
+test("an existing version is an error that names the next free version", async () => {
   const { api, person, token, path } = await openPublisher();
   await using _ = api;
   await createAgent(api, person, { name: "reviewer" });
@@ -150,7 +150,7 @@ test("every template is a valid document of its type", async () => {
   }
 });
 
-test("line endings from browsers do not change the document", async () => {
+test("line endings that browsers send do not change the document", async () => {
   const { api, person, token, path } = await openPublisher();
   await using _ = api;
   const yaml = `\n# begins with an empty line\n${agentYaml("reviewer")}`;

@@ -51,7 +51,7 @@ test("warnings, safety findings, visibility and quarantine are shown before publ
   expect((await definitionOf(await ask(api, "/agent/reviewer@1.0.0", person))).status).toBe("published");
 });
 
-test("a draft that has changed since the page was shown is shown again and not published", async () => {
+test("a draft that has changed since the page was opened is shown again instead of being published", async () => {
   const { api, person, token, path } = await openPublisher();
   await using _ = api;
   const { updatedAt } = await createAgent(api, person, { name: "reviewer" });
@@ -67,7 +67,7 @@ test("a draft that has changed since the page was shown is shown again and not p
   expect(second.status).toBe(303);
 });
 
-test("a draft that would depend on itself cannot be published, and the page gives the reason", async () => {
+test("a draft that would depend on itself cannot be published, and the page states the reason", async () => {
   const { api, person, token, path } = await openPublisher();
   await using _ = api;
   await createAgent(api, person, { name: "reviewer", yaml: agentNeeding("reviewer", ["reviewer@^1.0.0"]) });

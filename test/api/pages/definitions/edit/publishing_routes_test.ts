@@ -40,7 +40,7 @@ async function seen(response: Response): Promise<unknown[]> {
   return [response.status, page.replace(/Request ID: [\w-]+/, "").replaceAll(/@[\w.-]+/g, "")];
 }
 
-test("publishers can open every page", async () => {
+test("publishers can open every page for editing and publishing", async () => {
   for (const name of NAMES) {
     for (const action of ACTIONS) {
       const response = await openPage(api, pathOf(name, action), publisher.token);
@@ -66,7 +66,7 @@ test("viewers get the API's error on every page and form", async () => {
   expect(response.status).toBe(403);
 });
 
-test("outsiders get the same pages for existing and missing definitions and organizations", async () => {
+test("outsiders get the same pages for existing and for missing definitions and organizations", async () => {
   const nowhere = "/definitions/agent/@nobody-here/absent@1.0.0/edit";
   const absent = await seen(await openPage(api, nowhere, outsider.token));
   const unsent = await seen(await sendForm(api, nowhere, { reason: "x" }, outsider));
@@ -84,7 +84,7 @@ test("outsiders get the same pages for existing and missing definitions and orga
   }
 });
 
-test("anonymous visitors are redirected to the sign-in page and back from every address", async () => {
+test("anonymous visitors are redirected to the sign-in page, with the URL of the opened page in next", async () => {
   for (const path of [pathOf("hidden-draft", "edit"), pathOf("absent", "publish"), "/definitions/new"]) {
     const response = await openPage(api, path);
     expect([response.status, response.headers.get("location")]).toEqual([
@@ -115,7 +115,7 @@ test("forms from other sites, without a token or with another session's token ch
   expect(row).toEqual({ status: "draft" });
 });
 
-test("malformed addresses of definitions return 404", async () => {
+test("malformed URLs of definitions return 404", async () => {
   for (const path of [
     "/definitions/robot/@x/y/edit",
     "/definitions/agent/x/y/edit",
@@ -141,7 +141,7 @@ test("hostile input is escaped when the form for a new definition shows it again
   }
 });
 
-test("publishers can open the fork page of definitions that they can see, and viewers get 403", async () => {
+test("publishers can open the fork page of every definition that they can see, and viewers get 403", async () => {
   const visitors = [publisher, viewer, outsider];
   const statusesOf = (name: string) =>
     Promise.all(visitors.map(async ({ token }) => (await openPage(api, pathOf(name, "fork"), token)).status));

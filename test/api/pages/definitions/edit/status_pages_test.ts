@@ -20,7 +20,7 @@ async function openPublisher() {
   return { api, person, token, base };
 }
 
-test("a published version is deprecated with a successor, then archived, each after a page with its effects", async () => {
+test("a published version is deprecated with a successor, then archived, each after a page that states the effects", async () => {
   const { api, person, token, base } = await openPublisher();
   await using _ = api;
   await publishAgent(api, person, { name: "reviewer" });
@@ -69,7 +69,7 @@ test("an invalid successor is reported at its field, and the reason is kept", as
   expect(page).toContain('value="1 2 3"');
 });
 
-test("an action that the status does not allow has no button and is refused", async () => {
+test("an action that the version's status does not allow has no button and is refused", async () => {
   const { api, person, token, base } = await openPublisher();
   await using _ = api;
   await publishAgent(api, person, { name: "reviewer" });

@@ -36,7 +36,7 @@ test("a new version reports which aliases were replaced in its document", async 
   );
 });
 
-test("rendering again reports whether the text changed", async () => {
+test("rendering a draft again reports whether its text changed", async () => {
   const { api, person, token, base } = await openPublisher();
   await using _ = api;
   await publishAgent(api, person, { name: "reviewer" });
@@ -52,7 +52,7 @@ test("rendering again reports whether the text changed", async () => {
   expect(await noticeAfter(api, replaced, token)).toBe("The Markdown was rendered again.");
 });
 
-test("submitting a form twice creates one draft", async () => {
+test("sending a form twice creates one draft", async () => {
   const { api, person, token, base } = await openPublisher();
   await using _ = api;
   await publishAgent(api, person, { name: "reviewer" });
@@ -75,7 +75,7 @@ test("submitting a form twice creates one draft", async () => {
   expect(await api.db.sql`select from definitions`).toHaveLength(4);
 });
 
-test("a definition with Markdown cannot be upgraded, and the page links to possible actions", async () => {
+test("a definition with Markdown cannot be upgraded, and the page links to what can be done instead", async () => {
   const { api, person, token, base } = await openPublisher();
   await using _ = api;
   await publishAgent(api, person, { name: "reviewer" });

@@ -28,7 +28,7 @@ test("a text of 150 KiB is truncated at the end of a line", async () => {
   expect(line.markup.text).toHaveLength("<p></p>\n".length + 48_000);
 });
 
-test("while the queue is full, texts are shown unrendered and escaped", async () => {
+test("while the queue for rendering is full, texts are shown unrendered and escaped", async () => {
   const texts = Array.from({ length: 9 }, (_, index) => `# <b>${index}\n`.repeat(1_000));
   const shown = await Promise.all(
     texts.map((text, index) =>

@@ -4,7 +4,7 @@ import { drawBars } from "../../../../../api/pages/definitions/side_column.ts";
 
 const LABEL = `"runs"`;
 
-test("the highest bar has the full height, and one execution is visible next to a million", () => {
+test("the highest bar has the full height, and a single execution is visible next to a million executions", () => {
   const counts = [0, 1, 1_000_000].map((count, day) => ({
     time: `2026-11-0${day + 1}T00:00:00.000Z`,
     count,
@@ -16,7 +16,7 @@ test("the highest bar has the full height, and one execution is visible next to 
   expect(svg).toContain(`aria-label="&quot;runs&quot;"`);
 });
 
-test("no bar is drawn without buckets, and a bucket without executions has a bar of class zero", () => {
+test("no bar is drawn without buckets, and a bucket without executions has a bar with the class zero", () => {
   expect(drawBars([], LABEL).text).not.toContain("<rect");
   const zero = drawBars([{ time: "2026-11-01T00:00:00.000Z", count: 0 }], LABEL).text;
   expect(zero).toContain(`class="zero"`);

@@ -18,7 +18,7 @@ test("the lowest and the highest price are at the edges, and the label describes
   expect(text).toContain('aria-label="from $3.00 to $2.50 in 2 changes"');
 });
 
-test("a constant price is a horizontal line, and a missing price gives no picture", () => {
+test("a constant price is a horizontal line, and an unknown price has no picture", () => {
   expect(draw(0)).toContain('<path d="M0 10H64"/>');
   expect(draw(0)).toContain('aria-label="unchanged at $0.00"');
   expect(draw(null)).toBeNull();

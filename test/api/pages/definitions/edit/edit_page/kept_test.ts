@@ -55,7 +55,7 @@ test("a workflow keeps its subdomain and tags unless the YAML changes them", asy
   expect(await read("workflow/checks@1.0.1")).toMatchObject({ subdomain: "delivery", tags: ["second"] });
 });
 
-test("sending the form of a workflow's next version again keeps tags that were changed in between", async () => {
+test("sending the form for a workflow's next version twice keeps tags that were changed in between", async () => {
   const { api, person, token, read } = await openPublisher();
   await using _ = api;
   const yaml = (version: string) => bareYaml("workflow", "checks", version);
@@ -72,7 +72,7 @@ test("sending the form of a workflow's next version again keeps tags that were c
   expect(await read("workflow/checks@1.0.1")).toMatchObject({ tags: ["later"] });
 });
 
-test("the next version has the provenance of its previous version", async () => {
+test("the next version keeps the provenance of the previous version", async () => {
   const { api, person, save, read } = await openPublisher();
   await using _ = api;
   const provenance = {
@@ -107,7 +107,7 @@ test("a draft below a hundred higher versions shows its summary, and its form ca
   }
 });
 
-test("the proposed next version is free, even behind a hundred higher versions", async () => {
+test("the form proposes a next version that is free, even below a hundred higher versions", async () => {
   const { api, person, token } = await openPublisher();
   await using _ = api;
   await publishAgent(api, person, { name: "reviewer" });
@@ -118,7 +118,7 @@ test("the proposed next version is free, even behind a hundred higher versions",
   expect(await form.text()).toContain("version: &quot;1.0.2&quot;");
 });
 
-test("the form does not create a definition if its name does not exist", async () => {
+test("the form does not create a definition if the name in its URL does not exist", async () => {
   const { api, person, save } = await openPublisher();
   await using _ = api;
   for (const path of ["agent/absent@1.0.0", "agent/absent"])
