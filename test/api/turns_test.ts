@@ -35,7 +35,7 @@ test.each(WAITING_MAX)(
   },
 );
 
-test("a request that was aborted or answered leaves the queue and makes room for the caller's next one", async () => {
+test("a request that was aborted or answered leaves the queue and makes room for its caller's next request", async () => {
   const { publications } = createTurns({ databasePoolMax: 2 });
   const end = Promise.withResolvers<void>();
   const ran: string[] = [];

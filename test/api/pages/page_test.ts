@@ -112,7 +112,7 @@ async function openProbe(options: TestAppOptions = {}) {
 }
 
 describe("a page", () => {
-  test("shows the API's data for its caller, or the 404 page for unknown addresses", async () => {
+  test("shows the API's data for the caller, or the page for unknown URLs if the API returns 404", async () => {
     await using probe = await openProbe();
     const shown = await openPage(probe.app, "/show?path=/private", probe.token);
     expect([shown.status, await shown.text()]).toEqual([
@@ -173,7 +173,7 @@ describe("a page", () => {
     expect(response.status).toBe(404);
   });
 
-  test("that requires a session redirects to the sign-in page and back", async () => {
+  test("that requires a session redirects to the sign-in page, with the page's own URL in next", async () => {
     await using probe = await openProbe();
     const response = await openPage(probe.app, "/own?org=a&b=c");
     expect([response.status, response.headers.get("location")]).toEqual([
@@ -185,7 +185,7 @@ describe("a page", () => {
 });
 
 describe("a request for a page", () => {
-  test("counts once for the rate limit and logs one line, however many calls the page makes", async () => {
+  test("counts once for the rate limit and logs one line, however many API calls the page makes", async () => {
     await using probe = await openProbe({ config: { rateLimitUserPerMinute: 2 } });
     probe.app.logLines.length = 0;
     const statuses: number[] = [];
@@ -197,7 +197,7 @@ describe("a request for a page", () => {
     );
   });
 
-  test("shows an error page whose cause is only logged", async () => {
+  test("shows an error page if the page fails, and the cause is only logged", async () => {
     await using probe = await openProbe();
     const response = await openPage(probe.app, "/show?path=/bug");
     const text = await response.text();
@@ -219,7 +219,7 @@ describe("a request for a page", () => {
     expect(text).not.toContain("no database");
   });
 
-  test("returns 500 and writes nothing if the page of a GET calls a write", async () => {
+  test("returns 500 and writes nothing if a GET page calls a write", async () => {
     await using probe = await openProbe();
     expect((await openPage(probe.app, "/writes", probe.token)).status).toBe(500);
     expect(probe.written).toEqual([]);
@@ -227,14 +227,14 @@ describe("a request for a page", () => {
 });
 
 describe("a form", () => {
-  test("writes with its session's token from our own origin", async () => {
+  test("writes if it is sent from our own origin with its session's token", async () => {
     await using probe = await openProbe();
     const response = await sendForm(probe.app, "/notes", { text: "a\r\nb" }, { token: probe.token });
     expect([response.status, response.headers.get("location")]).toEqual([303, "/?sent"]);
     expect(probe.written).toEqual([{ text: "a\nb" }]);
   });
 
-  test("is refused without Origin, from another site, or with a missing or foreign token", async () => {
+  test("is refused without Origin, from another site, without a token or with a foreign token", async () => {
     await using probe = await openProbe();
     const other = await probe.app.make.session({ userId: probe.user.id });
     const othersToken = formTokenIn(await (await openPage(probe.app, "/", other.token)).text());
@@ -279,7 +279,7 @@ describe("a form", () => {
     expect(text).not.toContain("<script>alert");
   });
 
-  test("of an ended session redirects to the sign-in page without an overlong address", async () => {
+  test("submitted after its session has ended, redirects to the sign-in page with a short URL", async () => {
     await using probe = await openProbe();
     const path = `/notes?text=${"x".repeat(2000)}`;
     const response = await sendForm(
@@ -291,7 +291,7 @@ describe("a form", () => {
     expect(response.headers.get("location")).toBe("/dashboard/sign-in?ended");
   });
 
-  test("of an ended session redirects to the sign-in page", async () => {
+  test("submitted after its session has ended, redirects to the sign-in page, with the form's page in next", async () => {
     await using probe = await openProbe();
     const response = await sendForm(
       probe.app,
@@ -305,7 +305,7 @@ describe("a form", () => {
     ]);
   });
 
-  test("that is too large, of another type or has too many fields is refused", async () => {
+  test("that is too large, has another media type or has too many fields is refused", async () => {
     await using probe = await openProbe();
     const large = await sendForm(probe.app, "/notes", { text: "x".repeat(70_000) }, { token: probe.token });
     const json = await sendForm(
@@ -320,7 +320,7 @@ describe("a form", () => {
     expect(probe.written).toEqual([]);
   });
 
-  test("that the API refuses by role leaves one audit entry of the API's route", async () => {
+  test("that the API refuses because of the role leaves one audit entry, for the API's route", async () => {
     await using probe = await openProbe();
     await sendForm(probe.app, "/notes", { text: "x", to: "/refused" }, { token: probe.token });
     const entries = (await auditRows(probe.app)).filter(({ action }) => action === "request.refuse");

@@ -36,11 +36,11 @@ test.each([
     { offset: 150, shown: 0, total: 101 },
     { range: "101 in all", links: ["prev /list?offset=100"] },
   ],
-])("the pager of %p shows its range and its links", (list, expected) => {
+])("the pager for %p shows the range and the links", (list, expected) => {
   expect(read(list)).toEqual(expected);
 });
 
-test("in a table of records, numbers and their headings are aligned", () => {
+test("in a table of records, numbers and their headings have the class number", () => {
   const text = String(recordTable("Rows", ["Name", "Count"], [["one", 1234]]));
   expect(text).toContain(`<th scope="col" class="number">Count</th>`);
   expect(text).toContain(`<td class="number" data-label="Count">1,234</td>`);

@@ -23,7 +23,7 @@ test("style.css combines all stylesheets", async () => {
   for (const name of sheets) expect(style).toContain(readFileSync(new URL(name, ASSETS), "utf8"));
 });
 
-test("the default icon that browsers request exists", async () => {
+test("/favicon.ico, which browsers request by default, returns the icon", async () => {
   await using api = await openTestApp();
   const icon = await api.request("/favicon.ico");
   expect([icon.status, icon.headers.get("content-type")]).toEqual([200, "image/svg+xml"]);
@@ -58,7 +58,7 @@ describe("the pages of the dashboard", () => {
     }
   });
 
-  test("preload all imported scripts, so that none waits for a third request", async () => {
+  test("preload all imported scripts, so that no script waits for a third request", async () => {
     await using api = await openTestApp();
     const { user } = await api.make.person();
     const { token } = await api.make.session({ userId: user.id });
@@ -71,7 +71,7 @@ describe("the pages of the dashboard", () => {
     expect(loaded.length).toBeGreaterThan(3);
   });
 
-  test("start at /dashboard", async () => {
+  test("start at /dashboard, which redirects to the exports page", async () => {
     await using api = await openTestApp();
     for (const path of ["/dashboard", "/dashboard/"]) {
       const { status, headers } = await api.request(path);
@@ -81,7 +81,7 @@ describe("the pages of the dashboard", () => {
 });
 
 describe("a file that pages load", () => {
-  test("has a type and a strong ETag, and is revalidated each time", async () => {
+  test("has a media type and a strong ETag, and is revalidated each time", async () => {
     await using api = await openTestApp();
     const types = {
       "exports.js": "text/javascript; charset=utf-8",
@@ -97,7 +97,7 @@ describe("a file that pages load", () => {
     }
   });
 
-  test("is not sent again to a browser that has it", async () => {
+  test("is not sent again to a browser that has the current version", async () => {
     await using api = await openTestApp();
     for (const path of ["/dashboard/assets/exports.js", "/dashboard/assets/style.css"]) {
       const first = await api.request(path);
@@ -115,7 +115,7 @@ describe("a file that pages load", () => {
     }
   });
 
-  test("returns the Content-Length of GET for HEAD over a socket", async () => {
+  test("has the same Content-Length for HEAD as for GET over a socket", async () => {
     await using server = await openListeningApp();
     for (const path of ["/dashboard/assets/exports.js"]) {
       // Without this header, fetch() would request a compressed body.
@@ -127,7 +127,7 @@ describe("a file that pages load", () => {
     }
   });
 
-  test("is on a list, and no path leads to another file", async () => {
+  test("is served only if it is on a fixed list", async () => {
     await using api = await openTestApp();
     for (const name of [
       "exports.html",

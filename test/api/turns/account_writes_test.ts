@@ -12,7 +12,7 @@ const HUNDRED = 100;
 
 const config = { databasePoolMax: 10 };
 
-test("a hundred writes of one caller to one organization leave connections for other callers", async () => {
+test("a hundred writes to an organization by one caller leave connections for other callers", async () => {
   await using scene = await openOrgScene({ config });
   const { api, owner, org } = scene;
   const other = await api.make.person({ role: "owner" });
@@ -41,7 +41,7 @@ test("a hundred writes of one caller to one organization leave connections for o
 /** A write request: its path, then its method and body. */
 type Send = readonly [path: string, options: TestRequest];
 
-test("a hundred waiting writes do not keep the user from signing out", async () => {
+test("a hundred waiting writes do not keep their caller from signing out", async () => {
   await using scene = await openOrgScene({ config });
   const { api, owner, org } = scene;
   const { id } = await dataOf<{ id: string }>(await callWebhooks(api, owner, "POST", "", WEBHOOK_BODY));
@@ -56,7 +56,7 @@ test("a hundred waiting writes do not keep the user from signing out", async () 
   await Promise.all(sent);
 });
 
-test("each write to an organization or an account uses one of the caller's turns", async () => {
+test("each write to an organization or an account takes one of the caller's turns", async () => {
   await using scene = await openOrgScene({ config });
   const { api, owner, org } = scene;
   const [member, stranger] = [await scene.join("viewer"), await api.make.person()];

@@ -20,7 +20,7 @@ const RUNNING = 2;
 
 const config = { databasePoolMax: 10 };
 
-test("writes that wait for a publication leave connections for other callers, and too many are refused", async () => {
+test("writes that wait for a publication leave connections for other callers, and too many writes are refused", async () => {
   await using api = await openTestApp({ config });
   const [person, other] = [await api.make.person(), await api.make.person()];
   await publishAgent(api, person, { name: "base" });
@@ -53,7 +53,7 @@ test("writes that wait for a publication leave connections for other callers, an
   expect(statuses.filter((status) => status === 409)).toHaveLength(RUNNING + WRITES_WAITING_MAX - 1);
 });
 
-test("each kind of write to a definition uses the caller's turns", async () => {
+test("each kind of write to a definition takes one of the caller's turns", async () => {
   await using api = await openTestApp({ config });
   const [person, other] = [await api.make.person(), await api.make.person()];
   await createAgent(api, person, { name: "reviewer" });

@@ -5,7 +5,7 @@ import { openContract } from "../../helpers/http/contract.ts";
 import { commitDuring } from "../../helpers/postgres/waiting_sessions.ts";
 import { callWebhooks, dataOf, WEBHOOK_BODY } from "../../helpers/webhooks/call_webhooks.ts";
 
-test("a test event is queued and listed as documented, unless the webhook is disabled", async () => {
+test("a test event is queued and listed as documented, but is refused while the webhook is disabled", async () => {
   await using api = await openTestApp();
   const owner = await api.make.person({ role: "owner" });
   const created = await callWebhooks(api, owner, "POST", "", WEBHOOK_BODY);

@@ -59,7 +59,7 @@ test("invalid bodies, private addresses and queries are refused before anything 
   expect(await api.db.sql`select from webhooks`).toHaveLength(0);
 });
 
-test("an organization has at most 10 webhooks, even under concurrent creation", async () => {
+test("an organization has at most 10 webhooks, even when webhooks are created concurrently", async () => {
   await using api = await openTestApp();
   const owner = await api.make.person({ role: "owner" });
   const creating = Array.from({ length: WEBHOOKS_MAX + 3 }, () =>
@@ -92,7 +92,7 @@ test("webhooks of another organization are not found", async () => {
   }
 });
 
-test("a member without the role is denied, and the organization's audit log records it", async () => {
+test("a member without the required role is refused, and the organization's audit log records the refusal", async () => {
   await using api = await openTestApp();
   const { org } = await api.make.person({ role: "owner" });
   const publisher = await api.make.person({ org, role: "publisher" });

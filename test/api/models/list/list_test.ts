@@ -37,7 +37,7 @@ async function ids(app: TestApp, query: string): Promise<string[]> {
   return (await list(app, query)).models.map(({ provider, modelId }) => `${provider}/${modelId}`);
 }
 
-test("the list is sorted by provider and id, in pages of 50 models, each with the aliases of its models", async () => {
+test("the list is sorted by provider and id, in pages of 50, with the aliases of the models on each page", async () => {
   await using app = await openTestApp();
   await loadBundledCatalog(app.db.sql);
   const first = await list(app);

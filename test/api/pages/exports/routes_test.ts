@@ -255,7 +255,7 @@ describe("/dashboard/exports/projects/{project}", () => {
     );
   });
 
-  test("is shown even if another of the user's organizations requires a second factor that the session lacks", async () => {
+  test("is shown even if another of the user's organizations requires a second factor", async () => {
     await using api = await openTestApp();
     const { token, org: closed, user } = await openMember(api);
     const open = await api.make.org({ name: "Open" });

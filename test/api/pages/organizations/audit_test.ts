@@ -30,7 +30,7 @@ test("audit entries are paginated, newest first, and client input is escaped", a
   expect(second).not.toContain(`rel="next"`);
 });
 
-test("an invalid cursor is refused as by the API", async () => {
+test("an invalid cursor is refused with the API's message", async () => {
   await using scene = await openPageScene();
   const response = await openPage(scene.api, `/orgs/${scene.org.slug}/audit?cursor=x`, scene.owner.token);
   expect([response.status, (await response.text()).includes("cursor must be the nextCursor")]).toEqual([

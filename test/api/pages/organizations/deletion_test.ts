@@ -4,7 +4,7 @@ import { openPageScene, readPage, submitForm } from "../../../helpers/pages/page
 
 const heading = "end-title";
 
-test("the owner types the slug to delete, every member sees the date, and the owner can restore", async () => {
+test("the owner types the slug to delete, every member sees the deletion date, and the owner can restore", async () => {
   await using scene = await openPageScene();
   const { api, org, owner } = scene;
   const { token } = owner;
@@ -32,7 +32,7 @@ test("the owner types the slug to delete, every member sees the date, and the ow
   expect(await readPage(api, `/orgs/${org.slug}/members`, token)).not.toContain("will be deleted");
 });
 
-test("callers other than owners get 403, and a personal organization has no form", async () => {
+test("callers other than owners get 403, and a personal organization has no form for deletion", async () => {
   await using scene = await openPageScene();
   const { api, org, owner } = scene;
   for (const role of ["admin", "publisher", "viewer", "outsider"] as const) {

@@ -63,7 +63,7 @@ test("the owner can edit a personal organization", async () => {
   expect(await readPage(api, path)).toContain("Makes things");
 });
 
-test("empty fields are unset, except for the required name", async () => {
+test("empty fields are unset, but an empty name is refused", async () => {
   await using scene = await openPageScene();
   const { owner } = scene;
   await save(scene, owner.token, FIELDS);
@@ -102,7 +102,7 @@ test.each([
   ["publisher", "This requires the admin role or above."],
   ["outsider", "You are not a member of this organization."],
 ] as const)(
-  "%s: a sent form is refused with the message of the API and is not shown",
+  "%s: a submitted form is refused with the API's message, and no form is shown",
   async (role, message) => {
     await using scene = await openPageScene();
     const { api, org } = scene;
@@ -137,7 +137,7 @@ test("forms from other sites, without a token, with another session's token or w
   expect(await readOrg(scene)).toEqual(before);
 });
 
-test("an unknown organization returns the page for unknown addresses, also for its form", async () => {
+test("an unknown organization returns the page for unknown URLs, even when its form is sent", async () => {
   await using scene = await openPageScene();
   const { api, owner } = scene;
   const { token } = owner;
@@ -148,7 +148,7 @@ test("an unknown organization returns the page for unknown addresses, also for i
   expect(responses.map(({ status }) => status)).toEqual([404, 404]);
 });
 
-test("an owner without a second factor is asked to add one before requiring it of members", async () => {
+test("an owner without a second factor is asked to add one before requiring second factors of members", async () => {
   await using scene = await openPageScene();
   const { api, org, owner } = scene;
   const given = { token: owner.token, heading: "factor-title", fields: {} };
@@ -161,7 +161,7 @@ test("an owner without a second factor is asked to add one before requiring it o
   expect(await api.db.sql`select 1 from organizations where require_second_factor`).toHaveLength(0);
 });
 
-test("an owner with a second factor can require it of members and end the requirement", async () => {
+test("an owner with a second factor can require second factors of members and end the requirement", async () => {
   const clock = new Clock();
   await using api = await openTestApp({ now: clock.now });
   const account = await makeAccount(api);

@@ -25,7 +25,7 @@ async function rolesOf({ api, org }: PageScene): Promise<Record<string, string>>
   return Object.fromEntries(rows.map(({ userId, role }) => [userId, role]));
 }
 
-test("an owner invites, sends the invitation again and revokes it", async () => {
+test("an owner sends an invitation, sends it again and revokes it", async () => {
   await using scene = await openPageScene();
   const { api, owner } = scene;
   const path = membersPath(scene);
@@ -50,7 +50,7 @@ test("an owner invites, sends the invitation again and revokes it", async () => 
   expect(await readPage(api, path, owner.token)).toContain("No pending invitations.");
 });
 
-test("a form that is sent twice invites once", async () => {
+test("a form that is sent twice creates one invitation", async () => {
   await using scene = await openPageScene();
   const { api, owner } = scene;
   const path = membersPath(scene);
@@ -61,7 +61,7 @@ test("a form that is sent twice invites once", async () => {
   expect(await api.db.sql`select from organization_invitations`).toHaveLength(1);
 });
 
-test("an invalid form is shown again with its input", async () => {
+test("an invalid form is shown again with the input", async () => {
   await using scene = await openPageScene();
   const { owner } = scene;
   const response = await invite(scene, owner, { email: `ann"><script>`, role: "publisher" });
@@ -72,7 +72,7 @@ test("an invalid form is shown again with its input", async () => {
   expect(page).toContain('name="role" value="publisher" checked>');
 });
 
-test("owners who invite themselves get an error, and inviting a member changes no role", async () => {
+test("owners who invite themselves get an error saying that invitations do not change roles", async () => {
   await using scene = await openPageScene();
   const { api, owner } = scene;
   const email = owner.user.email.toUpperCase();
@@ -83,7 +83,7 @@ test("owners who invite themselves get an error, and inviting a member changes n
   expect(await api.db.sql`select from organization_invitations`).toHaveLength(0);
 });
 
-test("an unknown role is reported at the choices", async () => {
+test("an unknown role is reported at the role choices", async () => {
   await using scene = await openPageScene();
   const response = await invite(scene, scene.owner, { email: "ann@example.com", role: "king" });
   const page = await response.text();
@@ -94,7 +94,7 @@ test("an unknown role is reported at the choices", async () => {
   expect(page).toContain('<p class="field-error" id="field-role-error">');
 });
 
-test("admins cannot choose the owner role, and publishers see no invitations or forms, but can leave", async () => {
+test("admins cannot choose the owner role, and publishers see no invitations or forms but can leave", async () => {
   await using scene = await openPageScene();
   const { api, org, owner } = scene;
   const [admin, publisher] = [await scene.visitor("admin"), await scene.visitor("publisher")];
@@ -122,7 +122,7 @@ test("admins cannot choose the owner role, and publishers see no invitations or 
   expect(Object.keys(await rolesOf(scene))).not.toContain(publisher.user.id);
 });
 
-test("admins see an owner's invitation without buttons", async () => {
+test("admins see an owner's invitation, but no buttons for it", async () => {
   await using scene = await openPageScene();
   const { api, org, owner } = scene;
   const admin = await scene.visitor("admin");
@@ -181,7 +181,7 @@ test("an owner changes a role and removes the member after a confirmation", asyn
   expect((await openPage(api, path, owner.token)).status).toBe(404);
 });
 
-test("the last owner sees why they can neither leave nor get another role", async () => {
+test("the last owner can neither leave nor get another role, and the error says why", async () => {
   await using scene = await openPageScene();
   const { api, owner } = scene;
   const path = memberPath(scene, owner);

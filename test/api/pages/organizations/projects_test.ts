@@ -57,7 +57,7 @@ test("an error is shown at its field, and the input is kept", async () => {
   }
 });
 
-test("publishers and viewers see projects without forms and cannot open a project's page", async () => {
+test("publishers and viewers see projects without forms and cannot open the page of a project", async () => {
   await using scene = await openPageScene();
   const { api, org, owner } = scene;
   const { id } = await api.make.project({ orgId: org.id, ownerId: owner.user.id });
@@ -69,7 +69,7 @@ test("publishers and viewers see projects without forms and cannot open a projec
   }
 });
 
-test("the usage page of a free organization says whom to ask for a subscription, and the exports page links to it", async () => {
+test("a free organization's usage page says whom to ask for a subscription, and its exports page links there", async () => {
   await using scene = await openPageScene();
   const { api, org, owner } = scene;
   const usage = `/orgs/${org.slug}/usage`;
@@ -84,7 +84,7 @@ test("the usage page of a free organization says whom to ask for a subscription,
   expect(exports).toContain(`href="${usage}#subscription"`);
 });
 
-test("many projects are split into pages", async () => {
+test("a long list of projects is split into pages", async () => {
   await using scene = await openPageScene();
   const { api, org, owner } = scene;
   await api.db.sql`
@@ -99,7 +99,7 @@ test("many projects are split into pages", async () => {
   expect([second.match(/Unit \d+/g)?.at(0), second.includes("Unit 250")]).toEqual(["Unit 201", true]);
 });
 
-test("deleted projects have their own pager, which keeps the page of the other projects", async () => {
+test("deleted projects have their own pager, whose links keep the current page of existing projects", async () => {
   await using scene = await openPageScene();
   const { api, org, owner } = scene;
   await api.db.sql`

@@ -35,7 +35,7 @@ test.each([
   },
 );
 
-test("a refusal has the message of the API", async () => {
+test("a refused page shows the API's message", async () => {
   await using scene = await openPageScene();
   const viewer = await scene.visitor("viewer");
   const outsider = await scene.visitor("outsider");
@@ -47,7 +47,7 @@ test("a refusal has the message of the API", async () => {
   expect(await text("/members", outsider.token)).toContain("You are not a member of this organization.");
 });
 
-test("an unknown organization and an unknown webhook return the page for unknown addresses", async () => {
+test("an unknown organization and an unknown webhook return the page for unknown URLs", async () => {
   await using scene = await openPageScene();
   const { api, org, owner } = scene;
   const read = async (path: string) => {
@@ -87,7 +87,7 @@ test("anonymous visitors see the cacheable profile and must sign in for other pa
   }
 });
 
-test("outsiders see only public definitions, and members see all, with drafts beside published versions", async () => {
+test("outsiders see only public definitions, and members see all definitions, with drafts beside published versions", async () => {
   await using scene = await openPageScene();
   const { api, org, owner } = scene;
   const of = { orgId: org.id, authorId: owner.user.id };
@@ -114,7 +114,7 @@ test("outsiders see only public definitions, and members see all, with drafts be
   expect(own).not.toContain("Title of the draft");
 });
 
-test("choosing another organization leads to the same page of that organization", async () => {
+test("choosing another organization leads to the same page for that organization", async () => {
   await using scene = await openPageScene();
   const { api, org, owner } = scene;
   const { username } = owner.user;

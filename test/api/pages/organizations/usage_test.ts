@@ -4,7 +4,7 @@ import { makeVersion } from "../../../helpers/definitions/definition_list.ts";
 import { makePlatformAdmin } from "../../../helpers/definitions/executions.ts";
 import { openPageScene, readPage } from "../../../helpers/pages/page_scene.ts";
 
-test("executions of the organization's definitions are summed by day, without other organizations", async () => {
+test("executions of the organization's definitions are summed by day, without those of other organizations", async () => {
   await using scene = await openPageScene();
   const { api, org, owner } = scene;
   const other = await api.make.person();

@@ -66,7 +66,7 @@ test.each([
   ["javascript:alert(1)", 400],
   ["http://ci.example.com/", 422],
   ["https://127.0.0.1/", 422],
-])("the address %s is refused at its field with %i, and its input is kept", async (url, status) => {
+])("the address %s is refused at its field with %i, and the input is kept", async (url, status) => {
   await using scene = await openPageScene();
   const sent = await create(scene, { url });
   const page = await sent.text();
@@ -108,7 +108,7 @@ test("a webhook can be tested, paused and enabled", async () => {
   expect(await read()).toContain("Enabled");
 });
 
-test("the secret can be replaced, and the new one is shown once", async () => {
+test("the secret can be replaced, and the new secret is shown once", async () => {
   await using hook = await openWebhook();
   const { scene, path, read } = hook;
   const fields = { ...hiddenFields(await read(), "webhook-title"), action: "rotate" };
@@ -157,7 +157,7 @@ test("deleting a webhook requires a confirmation", async () => {
   expect(await noticeAfter(api, sent, owner.token)).toBe("Webhook deleted.");
 });
 
-test("a failed delivery is shown before newer pending ones", async () => {
+test("a failed delivery is shown before newer pending deliveries", async () => {
   await using hook = await openWebhook();
   const { sql } = hook.scene.api.db;
   await sql`

@@ -28,7 +28,7 @@ function shownOrg(page: string): string | undefined {
   return /<option value="([^"]+)" selected>/.exec(page)?.[1];
 }
 
-test("an org parameter chooses the organization, and the page redirects to its address without the parameter", async () => {
+test("an org parameter chooses the organization, and the page redirects to its URL without the parameter", async () => {
   const { api, first, second, open } = await openTwo();
   await using _ = api;
   const cookie = `ulr_org=${second.slug}; HttpOnly; SameSite=Lax; Path=/; Max-Age=31536000`;
@@ -44,7 +44,7 @@ test("an org parameter chooses the organization, and the page redirects to its a
   expect(text).not.toContain("?org=");
 });
 
-test("choosing an organization of which the caller is not a member is ignored", async () => {
+test("choosing an organization that the caller is not a member of has no effect", async () => {
   const { api, first, foreign, open } = await openTwo();
   await using _ = api;
   for (const chosen of [foreign.slug, "nothing", "", `${first.slug}x`, "%22%3E", "__proto__"]) {
@@ -59,7 +59,7 @@ test("choosing an organization of which the caller is not a member is ignored", 
   expect(await open(`/orgs/${foreign.slug}`)).toMatchObject({ status: 200, cookie: null });
 });
 
-test("opening a page of one of the caller's organizations chooses it once", async () => {
+test("opening a page for one of the caller's organizations chooses that organization once", async () => {
   const { api, first, second, open } = await openTwo();
   await using _ = api;
   const opened = await open(`/orgs/${second.slug}/members`, first.slug);
@@ -89,7 +89,7 @@ function send(
   return sendForm(api, path, given.fields, { token: given.token, headers: { cookie } });
 }
 
-test("a form exports the organization that its page showed, whatever another tab has chosen since", async () => {
+test("a form exports the organization that the page showed, whatever another tab has chosen since", async () => {
   const { api, token, first, second, open } = await openTwo();
   await using _ = api;
   const { text } = await open("/dashboard/exports", first.slug);
@@ -113,7 +113,7 @@ test("a form exports the organization that its page showed, whatever another tab
   expect(canceled.headers.get("location")).toContain("as=canceled");
 });
 
-test("a form without an organization, or with another user's, starts nothing", async () => {
+test("a form without an organization or with another user's organization starts nothing", async () => {
   const { api, token, second, foreign, open } = await openTwo();
   await using _ = api;
   for (const org of ["", foreign.slug, "nothing"]) {
@@ -136,7 +136,7 @@ test("a form without an organization, or with another user's, starts nothing", a
   expect((await open("/dashboard/exports", second.slug)).text).toContain("Queued");
 });
 
-test("new definitions and forks are created in the organization that their page showed", async () => {
+test("new definitions and forks are created in the organization that the form's page showed", async () => {
   const { api, key, token, first, second, open } = await openTwo();
   await using _ = api;
   const person = { key, org: second };

@@ -7,7 +7,7 @@ import { openPage, sendForm } from "../../../helpers/pages/forms.ts";
 
 const PATH = "/settings/second-factor";
 
-test("an app is added, its code is accepted on signing in, and it is removed", async () => {
+test("an authenticator app is added, its code is accepted at sign-in, and the app is removed", async () => {
   const clock = new Clock();
   await using api = await openTestApp({ now: clock.now });
   const account = await makeAccount(api);
@@ -70,7 +70,7 @@ test("an app is added, its code is accepted on signing in, and it is removed", a
   expect(await api.db.sql`select 1 from second_factors`).toHaveLength(0);
 });
 
-test("an organization that requires a factor links its members to their settings", async () => {
+test("a page of an organization that requires a second factor links members to their settings", async () => {
   await using api = await openTestApp();
   const { user, org } = await api.make.person();
   await api.db.sql`update organizations set require_second_factor = true where id = ${org.id}`;

@@ -25,7 +25,7 @@ async function countKeys({ api }: PageScene): Promise<number> {
   return row.count;
 }
 
-test("a new key is shown once, in the response to its form, and works", async () => {
+test("a new key works and is shown only once, in the response to the form", async () => {
   await using scene = await openPageScene();
   const { api, owner, org } = scene;
   const fields = { name: HOSTILE, organization: org.slug, scope: "read", expiresAt: "2999-12-31" };
@@ -44,7 +44,7 @@ test("a new key is shown once, in the response to its form, and works", async ()
   expect(JSON.stringify(api.logLines)).not.toContain(key);
 });
 
-test("the page with the key is not stored, even if the client sends an Idempotency-Key", async () => {
+test("the page with the new key is not stored, even if the client sends an Idempotency-Key", async () => {
   await using scene = await openPageScene();
   const { api, owner } = scene;
   const fields = { ...(await openForm(scene)), name: "Nightly" };
@@ -56,7 +56,7 @@ test("the page with the key is not stored, even if the client sends an Idempoten
   expect(kept.filter(({ text }) => text.includes(key ?? "") || text.includes("<html"))).toEqual([]);
 });
 
-test("reloading the response creates no second key and explains why none is shown", async () => {
+test("reloading the response creates no second key and explains why no key is shown", async () => {
   await using scene = await openPageScene();
   const { api, owner } = scene;
   const fields = { ...(await openForm(scene)), name: "Nightly" };
@@ -70,7 +70,7 @@ test("reloading the response creates no second key and explains why none is show
   expect(await countKeys(scene)).toBe(1);
 });
 
-test("a form with an invalid request id creates nothing, and one without an id is a new request", async () => {
+test("a form with an invalid request id creates nothing, and a form without an id counts as a new request", async () => {
   await using scene = await openPageScene();
   const { request_id: _, ...fields } = await openForm(scene);
   const { form_token: formToken = "" } = fields;
@@ -121,7 +121,7 @@ test("revoking a key requires a confirmation", async () => {
   ]);
 });
 
-test("another user's key is indistinguishable from a missing one", async () => {
+test("another user's key is indistinguishable from a missing key", async () => {
   await using scene = await openPageScene();
   const { api, owner } = scene;
   const outsider = await scene.visitor("outsider");

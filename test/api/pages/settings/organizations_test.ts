@@ -5,7 +5,7 @@ import { openPageScene, readPage, submitForm } from "../../../helpers/pages/page
 const PATH = "/settings/organizations";
 const heading = "new-title";
 
-test("the page lists the user's organizations, and the form creates one and leads to its projects", async () => {
+test("the page lists the user's organizations, and its form creates an organization and leads to its projects", async () => {
   await using scene = await openPageScene();
   const { api, org, owner } = scene;
   const { token } = owner;
@@ -41,7 +41,7 @@ test("errors of the API are shown at their fields with the input", async () => {
   }
 });
 
-test("if only operators create organizations, the page explains it", async () => {
+test("with organizationCreation=admin, the page says that only operators can create organizations", async () => {
   await using scene = await openPageScene();
   const { api, owner } = scene;
   Object.assign(api.deps.config, { organizationCreation: "admin" });

@@ -75,7 +75,7 @@ async function openAccount() {
 
 const NEW = "seven quiet lamps at noon";
 
-test("a new password takes effect immediately, and other sessions end", async () => {
+test("a new password takes effect immediately and ends the user's other sessions", async () => {
   await using place = await openAccount();
   const { api, account, token, change } = place;
   const other = await api.make.session({ userId: account.id });
@@ -97,7 +97,7 @@ test.each([
   ["a short new password", { newPassword: "short", repeatedPassword: "short" }, "newPassword"],
   ["a different repetition", { repeatedPassword: "something else" }, "repeatedPassword"],
 ])(
-  "%s is refused at its field, and no password is sent back",
+  "%s is refused at the field, and no password is sent back",
   async (_, wrong: Record<string, string>, field) => {
     await using place = await openAccount();
     const { api, account, change } = place;

@@ -13,7 +13,7 @@ const PAGES = [
   "/settings/sessions/end-others",
 ];
 
-test("visitors without a session are redirected to the sign-in page and back", async () => {
+test("visitors without a session are redirected to the sign-in page, with the URL of the page in next", async () => {
   await using scene = await openPageScene();
   for (const path of [
     ...PAGES,
@@ -32,7 +32,7 @@ test("visitors without a session are redirected to the sign-in page and back", a
   expect([front.status, front.headers.get("location")]).toEqual([303, "/settings/profile"]);
 });
 
-test("a user's pages are private in every role", async () => {
+test("a user's settings pages are private, whatever the user's role", async () => {
   await using scene = await openPageScene();
   for (const role of ["viewer", "outsider"] as const) {
     const { token } = await scene.visitor(role);

@@ -16,7 +16,7 @@ function rows(page: string): string[] {
   );
 }
 
-test("sessions show device and address, the current one is marked, and hostile user agents are escaped", async () => {
+test("sessions show device and address, the current session is marked, and hostile user agents are escaped", async () => {
   await using scene = await openPageScene();
   const { api, owner } = scene;
   const userAgent = `Mozilla/5.0 (X11; Linux x86_64) Firefox/145.0 ${HOSTILE}`;
@@ -30,7 +30,7 @@ test("sessions show device and address, the current one is marked, and hostile u
   expect(page).toContain(`href="${PATH}/${other.id}/end"`);
 });
 
-test("a session ends after a confirmation", async () => {
+test("a session ends once the user confirms", async () => {
   await using scene = await openPageScene();
   const { api, owner } = scene;
   const other = await api.make.session({ userId: owner.user.id });
@@ -54,7 +54,7 @@ test("ending the current session signs the user out, like the sign-out button", 
   expect(cleared).toEqual(["ulr_session=", "ulr_org="]);
 });
 
-test("all other sessions end, and the current one stays", async () => {
+test("all of the user's other sessions end, and the current session stays", async () => {
   await using scene = await openPageScene();
   const { api, owner } = scene;
   const others = [
@@ -70,7 +70,7 @@ test("all other sessions end, and the current one stays", async () => {
   expect((await openPage(api, PATH, stranger.token)).status).toBe(200);
 });
 
-test("another user's session is indistinguishable from a missing one", async () => {
+test("another user's session is indistinguishable from a missing session", async () => {
   await using scene = await openPageScene();
   const { api, owner } = scene;
   const stranger = await scene.visitor("outsider");

@@ -26,7 +26,7 @@ async function countMembers({ api, org }: PageScene): Promise<number> {
   return (await api.db.sql`select from organization_members where org_id = ${org.id}`).length;
 }
 
-test("a visitor reads the invitation, signs in or up, and returns to it", async () => {
+test("a visitor can read the invitation and then sign in or sign up and return to the invitation", async () => {
   await using scene = await openPageScene();
   const { ann, path, token } = await openInvitation(scene);
   const { page, response } = await read(scene, path);
@@ -47,7 +47,7 @@ test("a visitor reads the invitation, signs in or up, and returns to it", async 
   expect(JSON.stringify(scene.api.logLines)).not.toContain(token);
 });
 
-test("if sign-up is disabled, the invitation says whom to ask for an account", async () => {
+test("the invitation says whom to ask for an account if sign-up is off", async () => {
   await using scene = await openPageScene();
   const { path } = await openInvitation(scene);
   Object.assign(scene.api.deps.config, { signUp: "off" });
@@ -73,7 +73,7 @@ test("opening the link repeatedly, as mail scanners do, changes nothing", async 
   expect(await countMembers(scene)).toBe(2);
 });
 
-test("an account with another address sees whose invitation it is and can sign out to continue", async () => {
+test("an account with another address sees the invited address and can sign out to continue", async () => {
   await using scene = await openPageScene();
   const { ann, path } = await openInvitation(scene);
   const mallory = await scene.visitor("outsider");
@@ -91,7 +91,7 @@ test("an account with another address sees whose invitation it is and can sign o
   expect((await read(scene, path)).page).toContain("Sign in with this address, or sign up");
 });
 
-test("all invalid links show the same page to everyone", async () => {
+test("all invalid links show the same page to all visitors", async () => {
   await using scene = await openPageScene();
   const { ann, path } = await openInvitation(scene);
   await sendForm(scene.api, path, {}, { token: ann.token });

@@ -3,7 +3,7 @@ import { makeAccount } from "../../../helpers/accounts/accounts.ts";
 import { openTestApp } from "../../../helpers/http/app.ts";
 import { openPage, sendForm } from "../../../helpers/pages/forms.ts";
 
-test("the form of /dashboard/sign-in creates a session and leads to the next page", async () => {
+test("the form of /dashboard/sign-in creates a session and redirects to the page in next", async () => {
   await using api = await openTestApp();
   const account = await makeAccount(api);
   const { email, password } = account;
@@ -21,7 +21,7 @@ test("the form of /dashboard/sign-in creates a session and leads to the next pag
   expect([again.status, again.headers.get("location")]).toEqual([303, "/models?search=a%26b"]);
 });
 
-test("a wrong password is reported on the form, which keeps only the email", async () => {
+test("a wrong password is reported on the form, which keeps only the email address", async () => {
   await using api = await openTestApp();
   const response = await sendForm(api, "/dashboard/sign-in", { email: '"><b>@x', password: "not it" });
   const page = await response.text();
@@ -57,7 +57,7 @@ test("a form from another site or with too much data creates no session", async 
   expect(large.headers.getSetCookie()).toEqual([]);
 });
 
-test("a session from another tab does not affect the form", async () => {
+test("signing in works in a browser that already has a session", async () => {
   await using api = await openTestApp();
   const { email, password, id } = await makeAccount(api);
   const { token } = await api.make.session({ userId: id });

@@ -3,7 +3,7 @@ import { errorOf } from "../../../helpers/exports/export_job.ts";
 import { openTestApp } from "../../../helpers/http/app.ts";
 import { callWebhooks, dataOf, WEBHOOK_BODY } from "../../../helpers/webhooks/call_webhooks.ts";
 
-test("a secret is replaced at most five times in 24 hours, and old secrets are deleted with the webhook", async () => {
+test("a secret can be replaced at most five times in 24 hours, and old secrets are deleted with the webhook", async () => {
   await using api = await openTestApp();
   const owner = await api.make.person({ role: "owner" });
   const { id, secret } = await dataOf<{ id: string; secret: string }>(

@@ -18,7 +18,7 @@ test("a public https address is accepted", () => {
   }
 });
 
-test("a non-public address in any notation, http and unusual ports are UNPROCESSABLE_ENTITY", () => {
+test("a non-public address in any notation, http and unusual ports return UNPROCESSABLE_ENTITY", () => {
   for (const host of [
     ...[
       "127.0.0.1",
@@ -55,7 +55,7 @@ test("a non-public address in any notation, http and unusual ports are UNPROCESS
   }
 });
 
-test("a malformed URL is VALIDATION_ERROR", () => {
+test("a malformed URL returns VALIDATION_ERROR", () => {
   for (const url of [
     ...[
       "",
@@ -76,7 +76,7 @@ test("a malformed URL is VALIDATION_ERROR", () => {
   }
 });
 
-test("the operator's own networks can be allowed, also without TLS, and nothing else", () => {
+test("the operator can allow networks, even without TLS, and other non-public or http URLs stay refused", () => {
   const networks = "10.1.0.0/16,127.0.0.1/32";
   for (const url of [
     "http://10.1.2.3/",

@@ -20,7 +20,7 @@ async function openPublisher() {
   return { api, person, token, base };
 }
 
-test("a published version is deprecated with a successor, then archived, each after a page that states the effects", async () => {
+test("a published version is deprecated with a successor and then archived, each after a confirmation page", async () => {
   const { api, person, token, base } = await openPublisher();
   await using _ = api;
   await publishAgent(api, person, { name: "reviewer" });

@@ -5,7 +5,7 @@ import { makeAccount, signIn } from "../../../../helpers/accounts/accounts.ts";
 import { openTestApp } from "../../../../helpers/http/app.ts";
 import { BROWSER, noticeAfter, openPage, sendForm } from "../../../../helpers/pages/forms.ts";
 
-test("the form requires the password and explains when the new address gets no email", async () => {
+test("the form requires the password and explains when no email is sent to the new address", async () => {
   await using api = await openTestApp();
   const account = await makeAccount(api);
   const { sessionToken: token } = await signIn(api, account);
@@ -19,7 +19,7 @@ test("the form requires the password and explains when the new address gets no e
   expect(await noticeAfter(api, sent, token)).toContain("unless three were sent within an hour");
 });
 
-test("opening /confirm-email changes nothing, and its form changes the address in any browser", async () => {
+test("opening /confirm-email changes nothing, and its form changes the address from any browser", async () => {
   await using api = await openTestApp();
   const { id: userId, email: oldEmail } = await api.make.user();
   const mail = { kind: "email_change", email: "new@example.org", userId, details: { oldEmail } } as const;

@@ -54,7 +54,7 @@ test("a mail scanner that opens the link changes nothing", async () => {
   expect((await login(api, { ...account, password: PASSWORD })).status).toBe(200);
 });
 
-test("the address of the link is neither sent as referrer nor cached", async () => {
+test("the URL of the link is neither sent as referrer nor cached", async () => {
   await using api = await openTestApp();
   const { token, path } = await openLink(api);
   const response = await openPage(api, path);
@@ -67,7 +67,7 @@ test("the address of the link is neither sent as referrer nor cached", async () 
   expect(JSON.stringify(api.logLines)).not.toContain(token);
 });
 
-test("the link works in a browser with another signed-in user", async () => {
+test("the link works even in a browser in which another user is signed in", async () => {
   await using api = await openTestApp();
   const { account, token, path } = await openLink(api);
   const { token: session } = await api.make.session({ userId: (await api.make.user()).id });
@@ -105,7 +105,7 @@ test("a weak password is reported on the form, and a missing token redirects to 
   expect([without.status, without.headers.get("location")]).toEqual([303, "/forgot-password"]);
 });
 
-test("a form that is sent twice reports that the password may be the new one", async () => {
+test("a form that is sent twice reports that the new password may already be set", async () => {
   await using api = await openTestApp();
   const { token } = await openLink(api);
   const send = () => sendForm(api, "/reset-password", { token, newPassword: PASSWORD });

@@ -4,7 +4,7 @@ import { Clock, withPasskey, withTotp } from "../../../../helpers/accounts/facto
 import { openTestApp, type TestApp } from "../../../../helpers/http/app.ts";
 import { sendForm } from "../../../../helpers/pages/forms.ts";
 
-test("the second step shows the form again for an unknown sign-in, with a link to start again", async () => {
+test("the second step shows its form again for an unknown sign-in, with a link to start over", async () => {
   await using api = await openTestApp();
   const fields = { loginToken: '"><script>', code: "123456" };
   const response = await sendForm(api, "/dashboard/sign-in/second-factor", fields);
@@ -30,7 +30,7 @@ async function offersOf(api: TestApp, { email, password }: { email: string; pass
   }));
 }
 
-test("the second step offers the user's factors, even after a wrong code", async () => {
+test("the second step offers the factors that the user has, even after a wrong code", async () => {
   const clock = new Clock();
   await using api = await openTestApp({ now: clock.now, config: { rateLimitLoginPerMinute: 1000 } });
   const [ann, bob, eve] = [await makeAccount(api), await makeAccount(api), await makeAccount(api)];

@@ -36,7 +36,7 @@ test.each([
   expect(await (await openPage(api, "/sign-up?sent")).text()).toContain("<h1>Check your email</h1>");
 });
 
-test("the form keeps all input except the password and shows each problem at its field", async () => {
+test("the form keeps all input except the password and shows each problem at the field", async () => {
   await using api = await openTestApp({ config: { signUp: "open" } });
   const fields = { email: '"><b>@x', username: "Ann!", password: "Password1", name: "Ann" };
   const sent = await sendForm(api, "/sign-up", fields);
@@ -75,7 +75,7 @@ test("after the confirmation, a person returns to the page from which they signe
   expect((await login(api, { email: "ann@example.com", password: PASSWORD })).status).toBe(200);
 });
 
-test("a cookie set by another site does not redirect elsewhere", async () => {
+test("a redirect cookie set by another site cannot lead to another site", async () => {
   await using api = await openTestApp();
   for (const path of ["https%3A%2F%2Fevil.example", "%2F%2Fevil.example", "%"]) {
     const token = await makeLink(api, `ann-${path.length}`);
@@ -87,7 +87,7 @@ test("a cookie set by another site does not redirect elsewhere", async () => {
   }
 });
 
-test("opening the link creates no account, and a taken username can be replaced", async () => {
+test("opening the link creates no account, and a username that was taken can be replaced", async () => {
   await using api = await openTestApp();
   await api.make.user({ username: "ann" });
   const token = await makeLink(api);
@@ -114,7 +114,7 @@ test("opening the link creates no account, and a taken username can be replaced"
   expect(await (await openPage(api, signIn, session)).text()).toContain('<form id="sign-in"');
 });
 
-test("a person whom a stranger signed up chooses a username and a password", async () => {
+test("a person who was signed up by a stranger chooses a new username and password", async () => {
   await using api = await openTestApp();
   const token = await makeLink(api, "mallory");
   const path = `/sign-up/confirm?token=${token}&new=true`;
