@@ -183,7 +183,7 @@ describe("the API process exits", () => {
 });
 
 describe("on SIGTERM, the API process", () => {
-  test("reads the rest of a large document, and responds", async () => {
+  test("finishes reading a large document and responds", async () => {
     const { user, key } = await make.person();
     await using api = await startApi({ DATABASE_URL: shared.url });
     const yaml = largeAgentYaml("large");
@@ -200,7 +200,7 @@ describe("on SIGTERM, the API process", () => {
     expect(await api.exited).toBe(0);
   });
 
-  test("sends the whole of a running export", async () => {
+  test("sends a running export in full", async () => {
     const { org, user, key } = await make.person();
     const project = await make.project({ orgId: org.id, ownerId: user.id });
     await addNoise(shared, project, 16);

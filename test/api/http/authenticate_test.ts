@@ -89,7 +89,7 @@ describe("a credential", () => {
     for (const authorization of wrong) await expectRefused(api, { authorization });
   });
 
-  test("that is a mistyped key is refused without a query, but a key without a checksum still works", async () => {
+  test("that is a mistyped key is refused without a database query, but an older key without a checksum works", async () => {
     await using api = await openTestApp({ routes: probeRoutes() });
     const { user } = await api.make.person();
     const old = `ulr_${"o".repeat(43)}`;

@@ -78,7 +78,7 @@ test("networkOf() returns an IPv4 address unchanged, and the /64 of an IPv6 addr
   }
 });
 
-describe("the limits of a /64", () => {
+describe("the limits for a /64", () => {
   const inside = ["2001:db8:1:2::1", "2001:db8:1:2:ffff::2", "2001:DB8:1:2::3"];
   const outside = "2001:db8:1:3::1";
 

@@ -62,7 +62,7 @@ describe("an unavailable database", () => {
     expect(await response.json()).toMatchObject({ error: { code: "SERVICE_UNAVAILABLE" } });
   });
 
-  test("returns 503 even if the database does not exist", async () => {
+  test("returns 503 even if it does not exist", async () => {
     await using db = await openTestDatabase();
     const missing = new URL(db.url);
     missing.pathname = "/missing";

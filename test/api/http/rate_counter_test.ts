@@ -86,7 +86,7 @@ describe("RateCounter", () => {
   });
 });
 
-describe("the limits of requests", () => {
+describe("the limits on requests", () => {
   test("are in every response, and a 429 has the time to wait in Retry-After", async () => {
     const { now, turn } = createClock();
     await using api = await openTestApp({
@@ -147,7 +147,7 @@ describe("the limits of requests", () => {
   });
 });
 
-describe("the limits of guesses", () => {
+describe("the limits on guesses", () => {
   test("count guesses by address and do not affect credentials that have already worked", async () => {
     await using api = await openTestApp({
       routes: probeRoutes(),

@@ -51,7 +51,7 @@ describe("the session cookie", () => {
     }
   });
 
-  test("is refused for writes from other pages, and from browsers that do not say which page sends the request", async () => {
+  test("is refused for writes from other pages, and from browsers that do not name the sending page", async () => {
     await using api = await openTestApp({
       routes: probeRoutes(),
       config: { publicUrl: "https://ulr.example" },
@@ -93,7 +93,7 @@ describe("the session cookie", () => {
     expect([wrong.status, wrong.headers.getSetCookie()]).toEqual([401, []]);
   });
 
-  test("of an ended session returns 401 on every route and is deleted", async () => {
+  test("for an ended session returns 401 on every route and is deleted", async () => {
     await using api = await openTestApp({ routes: probeRoutes() });
     const { user } = await makeCookie(api);
     const past = "2026-01-01T00:00:00.000Z";

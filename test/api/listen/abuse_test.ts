@@ -134,7 +134,7 @@ describe("a malformed request", () => {
     expect((await fetch(`${open.origin}/health/live`)).status).toBe(200);
   });
 
-  test("with invalid bytes in valid HTTP gets our own error", async () => {
+  test("with invalid bytes in valid HTTP gets our own error response", async () => {
     await using open = await openListeningApp();
     const head = "Host: x\r\nConnection: close\r\nContent-Type: application/json\r\n";
     const surrogate = Buffer.from([0x22, 0xed, 0xa0, 0x80, 0x22]);

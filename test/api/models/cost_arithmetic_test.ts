@@ -52,7 +52,7 @@ test("a kind of token without a price is an error, except for reasoning, which c
   expect(costOf(cost, { ...none, reasoningTokens: MILLION }).cost).toBe("7");
 });
 
-test("the highest tier below the context applies to all tokens", () => {
+test("the highest tier below the context size applies to all tokens", () => {
   const cost: Cost = {
     ...BASE,
     tiers: [

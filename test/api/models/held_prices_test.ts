@@ -62,7 +62,7 @@ for (const [shared, rejected, next] of [
   ["gone", { acme: 14, other: 30 }, { acme: 30, other: 14 }],
   ["gone acme", { acme: 1, other: 200 }, { acme: 1, other: 20 }],
 ] as const) {
-  test(`a document is rejected if it shares a doubt with a rejected one: ${shared}`, async () => {
+  test(`a document is rejected if it shares a doubt with a rejected document: ${shared}`, async () => {
     await using app = await openTestApp();
     const { sql } = app.db;
     const models = (count: number) =>
@@ -82,7 +82,7 @@ for (const [shared, rejected, next] of [
   });
 }
 
-test("a model whose entry in the source's document is invalid has staleSince, and /metrics counts the model", async () => {
+test("a model with an invalid entry in the source's document has staleSince, and /metrics counts the model", async () => {
   await using app = await openTestApp();
   await sync(app, { acme: { a: {}, b: {} } });
   await sync(app, { acme: { a: { cost: "free" }, b: {} } });

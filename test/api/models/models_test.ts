@@ -195,7 +195,7 @@ describe("an unknown name", () => {
     expect((await refusal(app, `/resolve/${"gpt-5".repeat(500)}`)).suggestions).toEqual([]);
   });
 
-  test("gets similar models of its provider or the same id at other providers if it is a model", async () => {
+  test("gets similar models or the same id at other providers as suggestions if it is a model", async () => {
     await using app = await openModels(MODELS);
     expect(await refusal(app, "/openai/gpt5")).toMatchObject({
       status: 404,

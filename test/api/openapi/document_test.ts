@@ -301,7 +301,7 @@ test("X-Org-Slug is described once, in the parameter that every operation refere
 });
 
 describe("the document's schemas", () => {
-  test("names request and response schemas, so that clients can import types", async () => {
+  test("are named for requests and responses, so that clients can import types", async () => {
     const names = Object.keys(document.components.schemas);
     expect(names).toEqual(
       expect.arrayContaining([
@@ -324,7 +324,7 @@ describe("the document's schemas", () => {
     );
   });
 
-  test("names every request body", async () => {
+  test("are named for every request body", async () => {
     for (const { name, operation } of listOperations(document)) {
       for (const { schema } of Object.values(operation.requestBody?.content ?? {})) {
         expect([name, schema]).toEqual([name, { $ref: expect.any(String) }]);
@@ -332,7 +332,7 @@ describe("the document's schemas", () => {
     }
   });
 
-  test("names every object in lists of a response", async () => {
+  test("are named for every object in a response's lists", async () => {
     for (const { name, operation } of listOperations(document)) {
       for (const [status, { content = {} }] of Object.entries(operation.responses ?? {})) {
         const unnamed = unnamedItems(content["application/json"]?.schema, []);

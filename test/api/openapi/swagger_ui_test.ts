@@ -51,7 +51,7 @@ describe("GET /swagger", () => {
     expect(policy).not.toContain("unsafe");
   });
 
-  test("loads only files of this process and has no inline script or style", async () => {
+  test("loads only files that this process serves and has no inline script or style", async () => {
     await using api = await openTestApp();
     const page = await (await api.request("/swagger")).text();
     const addresses = [...page.matchAll(/(?:src|href)="([^"]*)"/g)].map(([, address]) => address ?? "");
@@ -77,7 +77,7 @@ describe("GET /swagger", () => {
   });
 });
 
-test("every page and file of /swagger has a strong ETag and returns 304 for it", async () => {
+test("every page and file of /swagger has a strong ETag and returns 304 for that ETag", async () => {
   await using api = await openTestApp();
   const page = await (await api.request("/swagger")).text();
   const files = [...page.matchAll(/(?:src|href)="([^"]*)"/g)].map(([, address]) => address ?? "");

@@ -151,7 +151,7 @@ test("a fork accepts @org/name and an id as its source", async () => {
   }
 });
 
-test("names may start with a digit, but forks and new definitions whose names break the rules are refused", async () => {
+test("names may start with a digit, but malformed names of forks and new definitions are refused", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   const published = await publishAgent(api, person, { name: "2fa", visibility: "public" });

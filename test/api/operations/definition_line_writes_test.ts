@@ -59,7 +59,7 @@ test("a write without an organization uses the only organization in which the ca
   expect(count).toBe(WRITES.length);
 });
 
-test("with several organizations, a write returns 409 and lists them, unless the path or X-Org-Slug selects one", async () => {
+test("an ambiguous write returns 409 and the possible organizations, unless the path or X-Org-Slug names one", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   const second = await joinSecond(api, person, "publisher");

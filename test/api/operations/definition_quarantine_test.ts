@@ -117,7 +117,7 @@ test("a quarantined version is hidden from strangers, and references resolve to 
   ]);
 });
 
-test("quarantining a line quarantines all of its versions, including later ones", async () => {
+test("quarantining a line quarantines all of its versions, including versions added later", async () => {
   await using api = await openTestApp();
   const [owner, stranger] = [await api.make.person(), await api.make.person()] as const;
   const { slug } = owner.org;

@@ -81,7 +81,7 @@ test("a project is found by id, slug or name in the request's organization", asy
   expect(await refusal(elsewhere)).toEqual([404, "PROJECT_NOT_FOUND", undefined]);
 });
 
-test("with a project's id, X-Org-Slug may name any organization of the caller, but no other organization", async () => {
+test("with a project's id, X-Org-Slug may name any of the caller's organizations, but no other organization", async () => {
   await using app = await openTestApp();
   const { person, project } = await makeExportProject(app);
   const stranger = await app.make.person();
@@ -136,7 +136,7 @@ test("bundles and estimates require the publisher role and a personal credential
   await dataset.body?.cancel();
 });
 
-test("an organization on the free tier cannot export, and 402 precedes 400", async () => {
+test("an export by an organization on the free tier returns 402, even with an invalid query", async () => {
   await using app = await openTestApp();
   const person = await app.make.person({ tier: "free" });
   const paid = await app.make.org({ subscriptionTier: "pro" });
@@ -176,7 +176,7 @@ const BAD_QUERIES: readonly [(typeof PATHS)[number] | "runs" | "occurrences", st
   ["estimate", "format=zip", "format"],
 ];
 
-test("an unknown, repeated or malformed parameter returns 400 with its name", async () => {
+test("an unknown, repeated or malformed parameter returns 400 with the parameter's name", async () => {
   await using app = await openTestApp();
   const made = await makeExportProject(app);
   for (const [path, query, parameter] of BAD_QUERIES) {
@@ -222,7 +222,7 @@ test("a dataset or a bundle over its limit returns 413 and refers to export jobs
   });
 });
 
-test("a bundle whose rows cannot be counted in time returns 504, and the next request for it succeeds", async () => {
+test("a bundle whose rows cannot be counted in time returns 504, and the next request succeeds", async () => {
   await using app = await openTestApp({ config: { exportPrepareTimeoutMs: 200 } });
   const made = await makeExportProject(app);
   const release = Promise.withResolvers<void>();

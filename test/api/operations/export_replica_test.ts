@@ -262,7 +262,7 @@ test("a client that disconnects ends its query on the replica", async () => {
   expect(app.deps.replica?.isUsed()).toBe(true);
 });
 
-test("an export whose replica session is terminated before the first byte is read from the primary", async () => {
+test("an export whose replica session is terminated before the first byte uses the primary instead", async () => {
   await using app = await openReplicatedApp();
   const count = snapshotCounter(app);
   const exported = await makeExportProject(app);
@@ -319,7 +319,7 @@ test("both connections of an export use the same snapshot of the replica", async
   expect(titles).toEqual(Array.from({ length: WIDE_ISSUES }, (_, index) => `Issue ${index + 1}`));
 });
 
-test("when the replica crashes, running exports break, and later exports use the primary until the replica is back", async () => {
+test("when the replica crashes, running exports break, and later exports use the primary until it is back", async () => {
   await using app = await openReplicatedApp();
   const exported = await makeExportProject(app);
   const large = await makeWideProject(app);

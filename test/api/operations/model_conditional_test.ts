@@ -13,7 +13,7 @@ const PATHS = [
   "/api/v1/models/history?model=openai/gpt-5",
 ];
 
-test("every response has a strong ETag and supports 304, and HEAD returns the same headers as GET without a body", async () => {
+test("every response has a strong ETag and supports 304, and HEAD has the headers of GET but no body", async () => {
   await using app = await openTestApp();
   await syncFrom(app.db.sql, documentSource(makeDocument({ openai: { "gpt-5": {} } })));
   for (const path of PATHS) {

@@ -33,11 +33,11 @@ test.each([
     ["1", "0"],
   ],
   [[], ["1", "0"]],
-])("the axis of %p is %p", (values, expected) => {
+])("the axis for the values %p is %p", (values, expected) => {
   expect(axis(plot(values))).toEqual(expected);
 });
 
-test("a small value next to large ones is still visible", () => {
+test("a small value is visible even next to large values", () => {
   expect(heights(plot([1, 1_000_000]))[0]).toBeGreaterThanOrEqual(2);
 });
 

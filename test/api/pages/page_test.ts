@@ -291,7 +291,7 @@ describe("a form", () => {
     expect(response.headers.get("location")).toBe("/dashboard/sign-in?ended");
   });
 
-  test("submitted after its session has ended, redirects to the sign-in page, with the form's page in next", async () => {
+  test("submitted after its session has ended, redirects to the sign-in page with its own path in next", async () => {
     await using probe = await openProbe();
     const response = await sendForm(
       probe.app,

@@ -39,7 +39,7 @@ test("a webhook is created, read, listed, changed and deleted, and its secret is
   expect(written).not.toContain("token=hidden");
 });
 
-test("invalid bodies, private addresses and queries are refused before anything is written", async () => {
+test("invalid bodies, private addresses and unknown parameters are refused, and nothing is written", async () => {
   await using api = await openTestApp();
   const owner = await api.make.person({ role: "owner" });
   for (const [body, status] of [
@@ -92,7 +92,7 @@ test("webhooks of another organization are not found", async () => {
   }
 });
 
-test("a member without the required role is refused, and the organization's audit log records the refusal", async () => {
+test("a member without the required role is refused, and the organization's audit log records that", async () => {
   await using api = await openTestApp();
   const { org } = await api.make.person({ role: "owner" });
   const publisher = await api.make.person({ org, role: "publisher" });

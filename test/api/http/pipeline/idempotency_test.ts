@@ -220,7 +220,7 @@ test("no stored data depends on a password", async () => {
   expect(await readKept()).toEqual(kept);
 });
 
-test("a refused password is not stored, and a retry with another password is carried out", async () => {
+test("an error for a refused password is not stored, so a retry with another password is carried out", async () => {
   await using app = await openTestApp();
   const account = await makeAccount(app);
   const { sessionToken } = await signIn(app, account);
@@ -309,7 +309,7 @@ test("an invalid key is rejected before anything is written", async () => {
   ).toMatchObject({ status: 201 });
 });
 
-test("a response that exceeds a caller's 100 MB is not stored, and repeating its request returns 409", async () => {
+test("a response over a caller's storage limit of 100 MB is not stored, and repeating its request returns 409", async () => {
   await using app = await openTestApp();
   const { key, user } = await app.make.person();
   await app.db.sql`
@@ -328,7 +328,7 @@ test("a response that exceeds a caller's 100 MB is not stored, and repeating its
   });
 });
 
-test("responses are stored for 10,000 keys per caller, and repeating a request with a further key returns 409", async () => {
+test("responses are stored for 10,000 keys per caller, and a repeated request with a later key returns 409", async () => {
   await using app = await openTestApp();
   const { key, user } = await app.make.person();
   await app.db.sql`
@@ -410,7 +410,7 @@ test("if an API process is killed before its write commits, a retry at another p
   expect(await countDefinitions(app)).toBe(1);
 });
 
-test("if an API process is killed after its write but before its response, a retry learns what was written", async () => {
+test("if an API process is killed between its write and its response, a retry learns what was written", async () => {
   await using app = await openTestApp();
   const { key } = await app.make.person();
   await using apis = await startApis(app);

@@ -52,7 +52,7 @@ describe("the log line of a request", () => {
   });
 });
 
-test("the log line of a request that is refused for lack of capacity has level warn and no stack", async () => {
+test("a request refused for lack of capacity is logged at level warn, without a stack", async () => {
   await using api = await openTestApp({ config: { exportStreamsMax: 1 } });
   const given = await makeExportProject(api);
   const held = await exportDataset(api, given, "issues");
@@ -116,7 +116,7 @@ describe("the log line of a stream", () => {
     expect(api.logLines).toMatchObject([{ level: "info", status: 200, outcome: "aborted" }]);
   });
 
-  test("contains the reason for a broken stream", async () => {
+  test("contains the reason if the stream breaks", async () => {
     await using api = await openTestApp({ routes: probeRoutes() });
     const response = await api.request("/api/v1/stream/fail");
     await expect(response.text()).rejects.toThrow("the source broke");

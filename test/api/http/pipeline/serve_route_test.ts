@@ -51,7 +51,7 @@ async function auditedOf(responses: readonly Asked[]) {
   ]);
 }
 
-test("every route that is not a page has a row in the table, and every row has a route", () => {
+test("every route that is not a page has a row in the access table, and every row has a route", () => {
   const routes = new Set(listRoutes(({ isPage }) => !isPage));
   expect([...new Set(ACCESS_TABLE.map(({ route }) => route))].sort()).toEqual([...routes].sort());
 });
@@ -114,7 +114,7 @@ function callersOf(row: Row): readonly CallerName[] {
   return isFirst(row) ? CALLERS : MAIN_CALLERS;
 }
 
-describe("each caller gets the response in the table, a log line and the row's audit entry:", () => {
+describe("each caller gets the response in the table and leaves a log line and the row's audit entry:", () => {
   for (const row of ACCESS_TABLE) {
     test(titleOf(row), async () => {
       const callers = callersOf(row);

@@ -91,7 +91,7 @@ async function namesIn(api: TestApp, key: string): Promise<string[]> {
   return data.definitions.map(({ name }) => name).toSorted();
 }
 
-test("lists and lookups omit private data of an organization that requires a second factor the caller lacks", async () => {
+test("lists and lookups omit private data of an organization that requires a second factor", async () => {
   await using place = await openPlace();
   const { api, person, unproven, proven } = place;
   expect(await namesIn(api, unproven)).toEqual(["open"]);

@@ -13,7 +13,7 @@ async function headersOf(api: TestApp, path: string, options = {}): Promise<Head
 }
 
 describe("security headers", () => {
-  test("keep responses other than pages from loading anything, with any type and status", async () => {
+  test("keep responses other than pages from loading anything, whatever the type and status", async () => {
     await using api = await openTestApp();
     const { key } = await api.make.person();
     for (const [path, options] of [

@@ -279,7 +279,7 @@ test("sortBy sorts in both directions, with unknown values last and ties in a st
   }
 });
 
-test("an unknown, repeated or invalid parameter is refused and named", async () => {
+test("a request with an unknown, repeated or invalid parameter is refused with the parameter's name", async () => {
   await using app = await openModels({ acme: { a: {} } });
   for (const [query, path, message] of [
     ["?tier=cheap", "tier", "must be one of budget, standard, premium, reasoning"],
@@ -326,7 +326,7 @@ test("an unknown, repeated or invalid parameter is refused and named", async () 
   }
 });
 
-test("models.csv returns the same list as format=csv and has no pages", async () => {
+test("models.csv returns the same list as format=csv and refuses paging parameters", async () => {
   await using app = await openModels({ openai: { "gpt-5": {}, "gpt-5-mini": {} }, acme: { other: {} } });
   const query = "provider=openai&sortBy=name&sortOrder=desc";
   const [file, same] = [

@@ -3,7 +3,7 @@ import { expect, test } from "bun:test";
 import { unifiedDiff } from "../../../../api/documents/compare_documents.ts";
 import { renderDiff } from "../../../../api/pages/definitions/diff_view.ts";
 
-test("each line of a hunk has the class of its sign", () => {
+test("each line of a hunk has the class for its sign", () => {
   const { markup, hidden } = renderDiff(unifiedDiff("a: 1\nb: <b>\n", "a: 1\nb: 2", "x.agent.yaml"));
   expect(markup.text.split("</span>").slice(0, -1)).toEqual([
     `<span class="diff-hunk">@@ -1,2 +1,2 @@\n`,

@@ -66,7 +66,7 @@ test("a public definition's page is cacheable for anonymous visitors, but not fo
   }
 });
 
-test("a member without a second factor can read public definitions of an organization that requires one", async () => {
+test("a member without the required second factor can read an organization's public definitions", async () => {
   await publishAgent(api, publisher, { name: "open", visibility: "public" });
   const member = await makePublisher();
   await publishAgent(api, member, { name: "own", visibility: "private" });
@@ -121,7 +121,7 @@ test.each([
   "/definitions/agent/@demo/a/nothing",
   "/definitions/agent/a.md",
   "/definitions/nothing",
-])("%s is an unknown address", async (path) => {
+])("%s returns the 404 page", async (path) => {
   const response = await openPage(api, path);
   expect([response.status, response.headers.get("content-type")]).toEqual([404, "text/html; charset=utf-8"]);
 });
@@ -190,7 +190,7 @@ test("the YAML is highlighted and otherwise unchanged", async () => {
   expect(page).toContain("/colored.yaml");
 });
 
-test("everyone can compare sections of versions, and paid plans can also compare fields and get the patch", async () => {
+test("everyone can compare sections of versions, but comparing fields and getting the patch need a paid plan", async () => {
   await publishAgent(api, publisher, { name: "changed", visibility: "public" });
   const yaml = agentYaml("changed", "1.1.0", { description: "Finds <b>other</b> things." });
   await publishAgent(api, publisher, { name: "changed", version: "1.1.0", yaml, visibility: "public" });
@@ -382,7 +382,7 @@ test("a refused filter shows its message and its input in the form, which keeps 
   expect(main).not.toContain('href="#field-domain"');
 });
 
-test("the list is sorted by newest first, but a search by best match", async () => {
+test("lists are sorted by newest first, and searches by best match", async () => {
   const ordersOf = async (query: string) => {
     const [, options = ""] =
       /<select id="field-sortBy"[^>]*>(.*?)<\/select>/s.exec(await textOf(`/definitions${query}`)) ?? [];

@@ -346,7 +346,7 @@ test("the page of a model shows held prices, and since when the source's entry h
   expect(await read(app, "/models/acme/doubtful")).toContain("An operator has rejected this as a mistake.");
 });
 
-test("the list says that the source's catalog is held because it lacks too many models", async () => {
+test("the list says that the source's catalog is held because too many models are missing", async () => {
   const many = (count: number): DocumentModels => ({
     acme: Object.fromEntries(Array.from({ length: count }, (_, n) => [`m${n}`, {}])),
   });

@@ -87,7 +87,7 @@ test("anonymous visitors see the cacheable profile and must sign in for other pa
   }
 });
 
-test("outsiders see only public definitions, and members see all definitions, with drafts beside published versions", async () => {
+test("outsiders see only public definitions, and members see all, with drafts beside published versions", async () => {
   await using scene = await openPageScene();
   const { api, org, owner } = scene;
   const of = { orgId: org.id, authorId: owner.user.id };

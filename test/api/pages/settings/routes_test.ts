@@ -13,7 +13,7 @@ const PAGES = [
   "/settings/sessions/end-others",
 ];
 
-test("visitors without a session are redirected to the sign-in page, with the URL of the page in next", async () => {
+test("visitors without a session are redirected to the sign-in page, with the page's URL in next", async () => {
   await using scene = await openPageScene();
   for (const path of [
     ...PAGES,

@@ -66,7 +66,7 @@ test("the error for an existing version suggests an action on the page and does 
   }
 });
 
-test("sending a form again with another document is an error, and the form that returns can be saved", async () => {
+test("sending a form again with another document is an error, but the returned form can be saved", async () => {
   const { api, token, path } = await openPublisher();
   await using _ = api;
   const hidden = hiddenFields(await (await openPage(api, path, token)).text(), "<h1>");

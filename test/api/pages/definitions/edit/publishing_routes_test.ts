@@ -84,7 +84,7 @@ test("outsiders get the same pages for existing and for missing definitions and 
   }
 });
 
-test("anonymous visitors are redirected to the sign-in page, with the URL of the opened page in next", async () => {
+test("anonymous visitors are redirected to the sign-in page, with the page's URL in next", async () => {
   for (const path of [pathOf("hidden-draft", "edit"), pathOf("absent", "publish"), "/definitions/new"]) {
     const response = await openPage(api, path);
     expect([response.status, response.headers.get("location")]).toEqual([

@@ -19,6 +19,6 @@ test.each([
   ["curl/8.14.1", "curl"],
   ["<b>", "Other program"],
   [null, "Unknown device"],
-])("%p is %p", (userAgent, device) => {
+])("deviceOf(%p) is %p", (userAgent, device) => {
   expect(deviceOf(userAgent)).toBe(device);
 });
