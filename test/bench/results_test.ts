@@ -34,7 +34,7 @@ const SECTIONS = new Map([
   ["jobs", sectionOf("jobs", 1.5)],
 ]);
 
-test("a section shows its time, its commit and the number of goals it meets", () => {
+test("a section states when and at which commit it was measured, and how many goals were met", () => {
   const [heading, , about, , status] = sectionOf("export", 0.5).split("\n");
   expect(heading).toBe("## export: the export");
   expect(about).toBe("Against a peer.");
@@ -43,12 +43,12 @@ test("a section shows its time, its commit and the number of goals it meets", ()
   );
 });
 
-test("reading a composed document returns its facts and sections", () => {
+test("readDocument() returns the facts and sections that composeDocument() wrote", () => {
   const document = composeDocument({ facts: FACTS, sections: SECTIONS }, {});
   expect(readDocument(document)).toEqual({ facts: FACTS, sections: SECTIONS });
 });
 
-test("the head counts the goals and lists the dates of all sections", () => {
+test("the head of the document counts the met goals and lists each section's date", () => {
   const [head = ""] = composeDocument({ facts: FACTS, sections: SECTIONS }, {}).split("\n## ");
   expect(head).toContain("- CPU: Some processor, 2 cores\n- PostgreSQL: 18.4\n");
   expect(head).toContain("1 of 2 goals met:");
@@ -58,7 +58,7 @@ test("the head counts the goals and lists the dates of all sections", () => {
   ]);
 });
 
-test("notes follow their section and replace earlier notes", () => {
+test("notes are appended to their section and replace earlier notes", () => {
   const first = composeDocument({ facts: FACTS, sections: SECTIONS }, { jobs: "It was Monday.\n" });
   expect(first.endsWith("\n\n### Notes\n\nIt was Monday.\n")).toBe(true);
   const second = composeDocument(readDocument(first), { jobs: "It was Tuesday." });
@@ -68,7 +68,7 @@ test("notes follow their section and replace earlier notes", () => {
   );
 });
 
-test("findOtherFact() finds a fact that differs from old results, and none in an empty document", () => {
+test("findOtherFact() returns a fact that differs from the old results, or null without old results", () => {
   const old = readDocument(composeDocument({ facts: FACTS, sections: SECTIONS }, {}));
   expect(findOtherFact(old, FACTS)).toBeNull();
   expect(findOtherFact(old, { ...FACTS, PostgreSQL: "15.9" })).toBe("PostgreSQL");
@@ -93,7 +93,7 @@ test("a table without goals has no goal column", () => {
   expect(scoreOf([table])).toEqual({ met: 0, goals: 0 });
 });
 
-test("a row shows the goals of its figures and whether all are met", () => {
+test("a table row shows the goals of its figures and whether all goals are met", () => {
   const table = tableOf([
     ["fast", figure(1, 1, { atMost: 2 }), figure(3, 2, { atLeast: 2 })],
     ["slow", figure(1, 1, { atMost: 2 }), figure(1.5, 2, { atLeast: 2 })],
@@ -123,7 +123,7 @@ test("a list below the table names exactly the missed goals", () => {
   ]);
 });
 
-test("a figure that equals its goal after rounding meets it", () => {
+test("a figure that rounds to its goal meets the goal", () => {
   expect(
     scoreOf([tableOf([["edge", figure(1.1, 2, { atMost: 1.1 }), figure(1.104, 2, { atMost: 1.1 })]])]),
   ).toEqual({
@@ -146,7 +146,7 @@ test.each<[args: string[], choice: Partial<Choice>]>([
   [["jobs"], { names: ["jobs"], isQuick: false, isWritten: false }],
   [["jobs", "export", "--write"], { names: ["jobs", "export"], isWritten: true }],
   [["--notes"], { names: null, isWritten: true, notesOnly: true }],
-])("parses the arguments %j", (args, choice) => {
+])("readChoice() parses the arguments %j", (args, choice) => {
   expect(readChoice(args, KNOWN)).toMatchObject({ ok: true, ...choice });
 });
 
@@ -155,7 +155,7 @@ test.each<[args: string[], problem: string | null]>([
   [["toString"], 'Cannot run the benchmark "toString": there is none of that name'],
   [["--quick", "--write"], "Cannot write the figures of a quick run: they mean nothing"],
   [["--notes", "jobs"], "Cannot take anything beside --notes"],
-])("runs no benchmark for the arguments %j", (args, problem) => {
+])("readChoice() selects no benchmark for the arguments %j", (args, problem) => {
   expect(readChoice(args, KNOWN)).toEqual({ ok: false, problem });
 });
 

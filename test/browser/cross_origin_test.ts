@@ -19,7 +19,7 @@ afterAll(async () => {
   await dashboard[Symbol.asyncDispose]();
 });
 
-test("a page of another origin can read the catalog and the OpenAPI document, but nothing with a credential", async () => {
+test("a page from another origin can read public API responses, but can send no credentials and write nothing", async () => {
   const { user } = await dashboard.member();
   const { key } = await dashboard.make.key({ userId: user.id });
   await using visit = await openVisit(dashboard.browser, { origin: `http://127.0.0.1:${other.port}` });

@@ -18,7 +18,7 @@ async function reloadWithoutStorage(page: Page): Promise<void> {
   await page.reload();
 }
 
-test("without sessionStorage, the exports page starts an export and shows the downloads of a project", async () => {
+test("without sessionStorage, the exports page still starts an export and shows a project's downloads", async () => {
   const member = await dashboard.member();
   const { org, user } = member;
   await dashboard.make.project({ orgId: org.id, ownerId: user.id, name: "Checkout Service" });
@@ -33,7 +33,7 @@ test("without sessionStorage, the exports page starts an export and shows the do
   });
 });
 
-test("without sessionStorage, the models page counts and compares ticked models", async () => {
+test("without sessionStorage, the models page still counts and compares selected models", async () => {
   const cost = { input: 1, output: 2 };
   const models = { acme: { one: { name: "One", cost }, two: { name: "Two", cost } } };
   await syncFrom(dashboard.db.sql, documentSource(makeDocument(models)));

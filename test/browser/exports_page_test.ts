@@ -84,7 +84,7 @@ test("an export is started by keyboard, followed until it is ready, and download
   });
 });
 
-test("canceling a queued export by keyboard moves the focus to its job", async () => {
+test("canceling a queued export by keyboard moves the focus to the canceled export", async () => {
   const member = await dashboard.member();
   await dashboard.visit({ path: exportsOf(member), as: member }, async (page) => {
     await page.getByRole("button", { name: "Start export" }).click();
@@ -121,7 +121,7 @@ test("a running build is canceled after confirmation", async () => {
   expect(job).toEqual({ status: "failed", errorCode: "CANCELED" });
 });
 
-test("the page explains API errors: a cutoff in the future, an active job, the hourly limit", async () => {
+test("the page explains API errors for a future cutoff, an active job and the hourly limit", async () => {
   const member = await dashboard.member();
   const start = async (page: Page) => page.getByRole("button", { name: "Start export" }).click();
   await dashboard.visit({ path: exportsOf(member), as: member }, async (page) => {
@@ -164,7 +164,7 @@ test("the page explains API errors: a cutoff in the future, an active job, the h
   expect(first?.asOf).toBe(new Date("2026-02-03T10:20:30").toISOString());
 });
 
-test("the page no longer offers an expired file, even before the sweep deletes it", async () => {
+test("the page stops offering an export file once it expires, even before the sweep deletes the file", async () => {
   const member = await dashboard.member();
   const readyAt = new Date(Date.now() - 3_600_000).toISOString();
   const expiresAt = new Date(Date.now() + 3_600_000).toISOString();
@@ -194,7 +194,7 @@ test("the page no longer offers an expired file, even before the sweep deletes i
   });
 });
 
-test("progress is live, pauses in a hidden tab, and catches up when the tab is shown", async () => {
+test("live progress updates pause in a hidden tab and catch up when the tab is shown again", async () => {
   const member = await dashboard.member();
   const row = { status: "running", attempt: 2, projectsTotal: 4, projectsDone: 1, rowsWritten: 12_000 };
   const id = await dashboard.job(member, {
@@ -246,7 +246,7 @@ test("an export started elsewhere appears without a reload", async () => {
   });
 });
 
-test("older exports are shown on demand, newest first", async () => {
+test('the "Show older" link adds the older exports, newest first', async () => {
   const member = await dashboard.member();
   for (let day = 10; day < 25; day += 1) {
     const at = `2026-01-${day}T10:00:00.000Z`;
@@ -296,7 +296,7 @@ test("users see only their own organizations, and cannot tell whether another or
   });
 });
 
-test("every page's header switches the organization, by mouse and by keyboard", async () => {
+test("the header of every page switches the organization, by mouse and by keyboard", async () => {
   const member = await dashboard.member();
   const second = await dashboard.member();
   await dashboard.make.member({ orgId: second.org.id, userId: member.user.id });
@@ -328,7 +328,7 @@ test("every page's header switches the organization, by mouse and by keyboard", 
   await dashboard.visit(options, (page) => button(page).waitFor());
 });
 
-test("an export names its requester: you, a username, or the id of a former member", async () => {
+test('an export shows its requester as "you", a username, or the id of a former member', async () => {
   const member = await dashboard.member();
   const colleague = await dashboard.member({ org: member.org });
   const former = await dashboard.member({ org: member.org });
@@ -365,7 +365,7 @@ test("a viewer cannot start exports, request bundles or estimate sizes, but can 
   });
 });
 
-test("the page of a free organization says that exports require a paid subscription", async () => {
+test("an organization on the free tier is told that exports require a paid subscription", async () => {
   const member = await dashboard.member({ tier: "free" });
   await dashboard.visit({ path: exportsOf(member), as: member }, async (page) => {
     await page.getByText("Exports require a paid subscription").waitFor();
@@ -374,7 +374,7 @@ test("the page of a free organization says that exports require a paid subscript
   });
 });
 
-test("projects are filtered, estimated and downloaded, and a project that is too large points to the export form", async () => {
+test("projects can be filtered, estimated and downloaded, and a project too large to download is reported", async () => {
   const member = await dashboard.member();
   await makeProject(member, "Small <b>one</b>", 2);
   await makeProject(member, "Large", 9);
@@ -397,7 +397,7 @@ test("projects are filtered, estimated and downloaded, and a project that is too
   });
 });
 
-test("the page reports a list response that was cut off, and recovers", async () => {
+test("the page reports that the list of exports failed to load, and retries until it loads", async () => {
   const member = await dashboard.member();
   await dashboard.job(member);
   await dashboard.visit({ path: "/swagger" }, async (page) => {
@@ -415,7 +415,7 @@ test("the page reports a list response that was cut off, and recovers", async ()
   });
 });
 
-test("without JavaScript, an export is started, watched, canceled and started again, and files are downloaded", async () => {
+test("without JavaScript, a user can start, cancel and restart an export, and download files", async () => {
   const member = await dashboard.member();
   const project = await makeProject(member, "Plain", 2);
   const options = { path: exportsOf(member), as: member, javaScriptEnabled: false };

@@ -46,7 +46,7 @@ for (const colorScheme of ["light", "dark"] as const) {
   });
 }
 
-test("on a phone, long names stay next to their markers, and downloads are in one column", async () => {
+test("on a phone, long project names stay next to their markers, and download links form one column", async () => {
   const path = "/dashboard/exports";
   await dashboard.visit({ path, as: publisher, viewport: WINDOWS.phone }, async (page) => {
     await openAll(page);
@@ -61,7 +61,7 @@ test("on a phone, long names stay next to their markers, and downloads are in on
   });
 });
 
-test("a long name that cannot wrap leaves the table's other columns visible", async () => {
+test("a long project name that cannot wrap leaves the table's other columns visible", async () => {
   const path = `/orgs/${publisher.org.slug}/projects`;
   await dashboard.visit({ path, as: publisher, viewport: WINDOWS.desktop }, async (page) => {
     await page.getByText(/^An_unbreakable_name_/).waitFor();
@@ -70,7 +70,7 @@ test("a long name that cannot wrap leaves the table's other columns visible", as
   });
 });
 
-test("the button that revokes a key stays visible beside a long name, and covers no other cell", async () => {
+test("the Revoke button stays visible beside a long key name, and covers no other cell", async () => {
   const name = "A_key_whose_name_cannot_be_broken".repeat(2);
   await dashboard.db.sql`update api_keys set name = ${name} where user_id = ${publisher.user.id}`;
   for (const viewport of [WINDOWS.phone, WINDOWS.tablet, WINDOWS.desktop]) {
@@ -91,7 +91,7 @@ test("the button that revokes a key stays visible beside a long name, and covers
   }
 });
 
-test("on a phone, the cells of a key's row show their column headings", async () => {
+test("on a phone, each cell in the list of keys shows its column heading", async () => {
   const viewport = WINDOWS.phone;
   await dashboard.visit({ path: "/settings/keys", as: publisher, viewport }, async (page) => {
     const headings = await page.evaluate<string[]>(
@@ -101,7 +101,7 @@ test("on a phone, the cells of a key's row show their column headings", async ()
   });
 });
 
-test("on a phone, a button with a long word is not wider than the page", async () => {
+test("on a phone, a button with a long word is no wider than the page", async () => {
   await dashboard.visit({ path: "/nowhere", viewport: WINDOWS.phone }, async (page) => {
     await page.evaluate(`(() => {
       const actions = document.createElement("p");
@@ -113,7 +113,7 @@ test("on a phone, a button with a long word is not wider than the page", async (
   });
 });
 
-test("a right-to-left text runs from right to left", async () => {
+test("right-to-left text is laid out from right to left", async () => {
   await dashboard.visit({ path: "/definitions" }, async (page) => {
     const [first = 0, last = 0] = await page.evaluate<number[]>(`(() => {
       const text = document.querySelector(".lead").firstChild;
@@ -129,7 +129,7 @@ test("a right-to-left text runs from right to left", async () => {
   });
 });
 
-test("on a phone, words in buttons and in tables do not break", async () => {
+test("on a phone, words in buttons and tables are not broken across lines", async () => {
   await dashboard.visit({ path: "/nowhere", viewport: WINDOWS.phone }, async (page) => {
     const cells = ["MERGE", "Everything is fine and nobody objects to it", "It is merged afterwards"];
     const table = `<table><tr>${cells.map((cell) => `<td>${cell}</td>`).join("")}</tr></table>`;
@@ -178,7 +178,7 @@ test("the calendar button of a date field is at least 24 px high and wide", asyn
   });
 });
 
-test("on a phone, the header of a signed-in user leaves most of the screen to the page", async () => {
+test("on a phone, a signed-in user's page header leaves most of the screen to the content", async () => {
   const viewport = { width: 360, height: 740 };
   const options = { path: "/definitions", as: publisher, viewport, hasTouch: true, isMobile: true };
   await dashboard.visit(options, async (page) => {
@@ -192,7 +192,7 @@ test.each([
   ["on a phone without scripts", { width: 360, height: 740 }, false],
   ["on a tablet", { width: 900, height: 740 }, true],
 ])(
-  "%s, the organization selector is wide enough for a name and is next to its button",
+  "%s, the organization selector is wide enough for a name and sits beside the next button",
   async (_, viewport, javaScriptEnabled) => {
     const options = { path: "/definitions", as: publisher, viewport, javaScriptEnabled };
     await dashboard.visit(options, async (page) => {
@@ -254,7 +254,7 @@ test("the not-found page links to other pages on a phone, by keyboard and withou
 test.each([
   ["models", ".empty"],
   ["definitions", ".empty"],
-])("on a phone, the filters of /%s are closed and the list starts on the first screen", async (path, row) => {
+])("on a phone, /%s collapses its filters and shows its first row without scrolling", async (path, row) => {
   const filters = (page: Page) => page.locator(".more-filters select").first();
   const options = { path: `/${path}`, javaScriptEnabled: false };
   await dashboard.visit({ ...options, viewport: WINDOWS.phone }, async (page) => {
@@ -269,7 +269,7 @@ test.each([
   });
 });
 
-test("the first Tab focuses the skip link, and the focus is visible", async () => {
+test("the first Tab press focuses the skip link, and focused elements have an outline", async () => {
   const path = "/dashboard/exports";
   await dashboard.visit({ path, as: publisher, reducedMotion: "reduce" }, async (page) => {
     await page.locator(".job").first().waitFor();
@@ -286,7 +286,7 @@ test("the first Tab focuses the skip link, and the focus is visible", async () =
 });
 
 test.each([true, false])(
-  "a rejected form focuses its error message, which links to the field; scripts: %p",
+  "submitting an invalid field focuses the error, which links to the field; scripts: %p",
   async (javaScriptEnabled) => {
     const options = { path: "/settings/organizations", as: publisher, javaScriptEnabled };
     await dashboard.visit(options, async (page) => {

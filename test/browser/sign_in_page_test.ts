@@ -20,7 +20,7 @@ async function makeSignee() {
   return { account, org };
 }
 
-test("the page shows and announces a wrong password, and the user corrects it by keyboard alone", async () => {
+test("a wrong password is announced, and the user can correct it using only the keyboard", async () => {
   const { account, org } = await makeSignee();
   await dashboard.visit({ path: "/dashboard" }, async (page) => {
     await page.waitForURL("**/dashboard/sign-in?next=%2Fdashboard%2Fexports");
@@ -60,7 +60,7 @@ test("the sign-in fields have autocomplete values that password managers recogni
   });
 });
 
-test("a signed-in visitor is redirected immediately, and never to another site", async () => {
+test("the sign-in page immediately redirects a signed-in user, and never to another site", async () => {
   const member = await dashboard.member();
   const toPath = (next: string) => `/dashboard/sign-in?next=${encodeURIComponent(next)}`;
   const path = "/dashboard/exports";
@@ -71,7 +71,7 @@ test("a signed-in visitor is redirected immediately, and never to another site",
   });
 });
 
-test("ending the current session clears the tab's stored texts, as signing out does", async () => {
+test("ending the current session in the settings clears sessionStorage and cookies", async () => {
   const member = await dashboard.member();
   const [own] = await dashboard.db.sql<
     [{ id: string }]
@@ -125,7 +125,7 @@ test("the link in an export mail opens the export in its organization after sign
   });
 });
 
-test("a session that ends during use leads to the sign-in page and back, and the form keeps its values", async () => {
+test("after a session ends during use, signing in returns to the form with its values", async () => {
   const { account } = await makeSignee();
   const { id, token } = await dashboard.make.session({ userId: account.id });
   const path = "/dashboard/exports";
@@ -167,7 +167,7 @@ test("too many sign-in attempts are rejected with a message that says how long t
   });
 });
 
-test("signing out ends the session, and the Back button shows none of its pages", async () => {
+test("signing out ends the session, and the Back button does not show its pages again", async () => {
   const member = await dashboard.member();
   await dashboard.visit({ path: "/dashboard/exports", as: member }, async (page) => {
     await page.getByText(member.user.username).waitFor();

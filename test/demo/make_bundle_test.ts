@@ -22,7 +22,7 @@ async function digestEntries(path: string): Promise<Record<string, string>> {
 test.each([
   ["the demo", DEMO_FILE, 1],
   ["the small demo of the tests", SMALL_DEMO_FILE, 0.01],
-])("%s is what `bun run demo` writes", async (_, committed, scale) => {
+])("%s matches the output of `bun run demo`", async (_, committed, scale) => {
   await using db = await openTestDatabase();
   const folder = await mkdtemp(join(tmpdir(), "demo-"));
   const path = join(folder, "made.zip");
@@ -31,6 +31,6 @@ test.each([
   await rm(folder, { recursive: true });
 });
 
-test("the demo stays below 4 MB, because every clone of the repository contains every version of it", async () => {
+test("the demo file stays below 4 MB, because every clone of the repository contains its whole history", async () => {
   expect((await stat(DEMO_FILE)).size).toBeLessThan(4_000_000);
 });

@@ -70,7 +70,7 @@ function rejectDialogs(page: Page): string[] {
   return dialogs;
 }
 
-test("hostile text runs no script, loads no file, and fits every page on a phone", async () => {
+test("hostile text in definitions runs no script, loads no file, and fits a phone's screen on every page", async () => {
   for (const path of ["/definitions", ...TABS.map(pathOf)]) {
     await dashboard.visit({ path, as: publisher, viewport: { width: 320, height: 640 } }, async (page) => {
       const dialogs = rejectDialogs(page);
@@ -84,7 +84,7 @@ test("hostile text runs no script, loads no file, and fits every page on a phone
   }
 });
 
-test("a directional mark in a name does not affect the text beside it", async () => {
+test("a directional mark in a name does not affect the text beside the name", async () => {
   const yaml = stringify({
     agent: {
       interface: {
@@ -103,7 +103,7 @@ test("a directional mark in a name does not affect the text beside it", async ()
   });
 });
 
-test("definitions are searched, opened, compared and followed in the graph without JavaScript", async () => {
+test("without JavaScript, a user can search, open and compare definitions and view their dependencies", async () => {
   const options = { path: "/definitions", as: publisher, javaScriptEnabled: false };
   await dashboard.visit(options, async (page) => {
     await page.getByRole("searchbox", { name: "Search" }).fill("hostile");
@@ -121,7 +121,7 @@ test("definitions are searched, opened, compared and followed in the graph witho
   });
 });
 
-test("texts in the graph stay in their boxes and do not overlap at twice the font size", async () => {
+test("at twice the font size, labels in the dependency graph stay in their boxes and do not overlap", async () => {
   const dependencies = { requires: ["hostile@^1.0.0"] };
   const fields = {
     name: "a-name-as-long-as-a-box-is",

@@ -73,7 +73,7 @@ for (const { name, route, path, isAnonymous, act } of TESTED_PAGES) {
   });
 }
 
-test("the page table lists every page", async () => {
+test("the table of tested pages lists every page route", async () => {
   await using api = await openTestApp();
   const routes = api.app.routes.filter(({ method, isPage }) => method === "GET" && isPage);
   const tested = new Set(TESTED_PAGES.map(({ route }) => route).filter((route) => route !== null));

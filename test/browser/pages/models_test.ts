@@ -34,7 +34,7 @@ beforeAll(async () => {
 });
 afterAll(() => dashboard[Symbol.asyncDispose]());
 
-test("the printed list shows its rows without checkboxes and fields", async () => {
+test("the printed list of models shows rows but no checkboxes, fields or buttons", async () => {
   await dashboard.visit({ path: "/models" }, async (page) => {
     await page.emulateMedia({ media: "print" });
     expect(await page.locator("tbody tr").first().isVisible()).toBe(true);
@@ -71,7 +71,7 @@ test("models are filtered, compared and priced without JavaScript", async () => 
 });
 
 test.each(["/models", "/models/acme/hostile", "/models/compare?model=acme/hostile&model=acme/two"])(
-  "%s runs no script in a hostile name, and the name fits a phone",
+  "%s runs no script from a hostile model name, and the name fits a phone's screen",
   async (path) => {
     await dashboard.visit({ path, viewport: { width: 320, height: 900 } }, async (page) => {
       expect(await page.locator("main").textContent()).toContain(HOSTILE);
@@ -81,7 +81,7 @@ test.each(["/models", "/models/acme/hostile", "/models/compare?model=acme/hostil
   },
 );
 
-test("up to four ticked models are counted and stay ticked during sorting and filtering", async () => {
+test("up to four selected models are counted and stay selected during sorting and filtering", async () => {
   await dashboard.visit({ path: "/models?limit=2&sortBy=name&sortOrder=desc" }, async (page) => {
     const status = page.locator(".bottom-bar [role=status]");
     const boxes = page.locator("tbody input[type=checkbox]");
@@ -110,7 +110,7 @@ test("up to four ticked models are counted and stay ticked during sorting and fi
   });
 });
 
-test("a page restored from the back/forward cache shows models ticked and cleared on other pages", async () => {
+test("a page restored from the back/forward cache shows the selection made on another page", async () => {
   await dashboard.visit({ path: "/models" }, async (page) => {
     const status = page.locator(".bottom-bar [role=status]");
     await page.getByText("0 of 4 selected").waitFor();
@@ -129,7 +129,7 @@ test("a page restored from the back/forward cache shows models ticked and cleare
   });
 });
 
-test("the bar below the list covers no focused element, and is not sticky on a phone without a selection", async () => {
+test("the selection bar never covers the focused row, and on a phone is sticky only with a selection", async () => {
   for (const viewport of [
     { width: 1280, height: 420 },
     { width: 360, height: 560 },
@@ -161,7 +161,7 @@ test("the bar below the list covers no focused element, and is not sticky on a p
   }
 });
 
-test("a fifth model cannot be ticked", async () => {
+test("a fifth model cannot be selected for comparison", async () => {
   await dashboard.visit({ path: "/models" }, async (page) => {
     await page.getByText("0 of 4 selected").waitFor();
     await page.evaluate(
@@ -175,7 +175,7 @@ test("a fifth model cannot be ticked", async () => {
   });
 });
 
-test("on a phone, the list's prices and two compared models are visible", async () => {
+test("on a phone, prices in the list and two models in a comparison are visible", async () => {
   const viewport = { width: 360, height: 780 };
   await dashboard.visit({ path: "/models", viewport }, async (page) => {
     const list = page.getByRole("group", { name: "Models and prices" });

@@ -46,7 +46,7 @@ for (const [colorScheme, width, javaScriptEnabled] of [
   ["light", 1280, true],
   ["dark", 320, false],
 ] as const) {
-  test(`an admin corrects and saves the profile: ${colorScheme}, ${width} px, scripts ${javaScriptEnabled}`, async () => {
+  test(`an admin corrects and saves an organization profile: ${colorScheme}, ${width} px, scripts ${javaScriptEnabled}`, async () => {
     const member = await dashboard.member({ role: "admin" });
     const { id, slug } = member.org;
     const options = { colorScheme, viewport: { width, height: 900 }, javaScriptEnabled };

@@ -146,7 +146,7 @@ test("a user adds a passkey, signs in with it, and removes it", async () => {
   expect(laptop.faults).toEqual([]);
 });
 
-test("the page shows device errors, and the user can retry", async () => {
+test("the page shows errors from the passkey device, and the user can retry", async () => {
   const account = await makeAccount(dashboard);
   await using laptop = await openLaptop();
   const { page, authenticator } = laptop;
@@ -186,7 +186,7 @@ test("the page shows device errors, and the user can retry", async () => {
   expect(laptop.faults).toEqual([]);
 });
 
-test("under another host name, the page says where passkeys work", async () => {
+test("under another host name, the page names the host on which passkeys work", async () => {
   const account = await makeAccount(dashboard);
   await using laptop = await openLaptop(dashboard.api.url);
   const { page } = laptop;
@@ -233,7 +233,7 @@ test("authenticator codes and recovery codes work without JavaScript", async () 
   await page.getByRole("link", { name: "Remove Phone" }).waitFor();
 });
 
-test("an organization that requires a second factor tells a member to add one, and then admits the member", async () => {
+test("an organization that requires a second factor tells a member to add a passkey, then admits the member", async () => {
   const account = await makeAccount(dashboard);
   const org = await dashboard.make.org();
   await dashboard.make.member({ orgId: org.id, userId: account.id, role: "publisher" });

@@ -53,7 +53,7 @@ async function publishTwice(page: Page, slug: string, hasScripts: boolean): Prom
   await page.getByText("This version is deprecated.").waitFor();
 }
 
-test("leaving a page with unsaved text asks for confirmation, and saving does not", async () => {
+test("leaving a page with unsaved text asks for confirmation, but leaving after saving does not", async () => {
   const member = await dashboard.member();
   const path = "/definitions/new";
   await dashboard.visit({ path, as: member }, async (page) => {

@@ -77,7 +77,7 @@ for (const [colorScheme, width] of [
   ["light", 1280],
   ["dark", 320],
 ] as const) {
-  test(`after a new sign-in, the text is offered and restored by keyboard: ${colorScheme}, ${width} px`, async () => {
+  test(`after a new sign-in, unsaved text is offered and can be restored by keyboard: ${colorScheme}, ${width} px`, async () => {
     await visitAsAnn(async (page) => {
       await page.emulateMedia({ colorScheme });
       await page.setViewportSize({ width, height: 900 });
@@ -103,7 +103,7 @@ for (const [colorScheme, width] of [
   });
 }
 
-test("the profile form says that nothing was saved, and offers the typed text after a new sign-in", async () => {
+test("the profile form says that nothing was changed, and offers the typed text after a new sign-in", async () => {
   await visitAsAnn(async (page) => {
     await page.goto("/settings/profile");
     await page.getByLabel("Bio").fill("Reviews code.\nAt night.");
@@ -125,7 +125,7 @@ for (const [subject, text, button, result] of [
   ["text that the service rejected", "agent: [", "Save draft", /^\d+ errors?\./],
   ["text that was only checked", TYPED, "Check", /^No errors/],
 ] as const) {
-  test(`leaving the page with ${subject} asks for confirmation, and the text is offered later`, async () => {
+  test(`leaving the page with ${subject} asks for confirmation, and the form offers the text on return`, async () => {
     await visitAsAnn(async (page) => {
       await page.getByLabel("YAML").fill(text);
       await press(page, button);
@@ -139,7 +139,7 @@ for (const [subject, text, button, result] of [
   });
 }
 
-test("a discarded text is not offered again", async () => {
+test("discarded text is not offered again", async () => {
   await visitAsAnn(async (page) => {
     await sendWithoutSession(page);
     await signIn(page, ann);
@@ -151,7 +151,7 @@ test("a discarded text is not offered again", async () => {
   });
 });
 
-test("a saved text is forgotten, even if publishing follows", async () => {
+test("saving a draft deletes the stored text, even if the user goes on to publish", async () => {
   await visitAsAnn(async (page) => {
     for (const [name, button] of [
       ["saved", "Save draft"],
@@ -167,7 +167,7 @@ test("a saved text is forgotten, even if publishing follows", async () => {
   });
 });
 
-test("the text is offered to its author, but not to another user of the browser", async () => {
+test("unsaved text is offered to its author, but not to another user of the same browser", async () => {
   await visitAsAnn(async (page) => {
     await sendWithoutSession(page);
     await signIn(page, bob);
@@ -179,7 +179,7 @@ test("the text is offered to its author, but not to another user of the browser"
   });
 });
 
-test("signing out deletes the stored texts, even if its response is lost", async () => {
+test("signing out deletes the stored texts, even if the sign-out response is lost", async () => {
   await visitAsAnn(async (page) => {
     await sendWithoutSession(page);
     await signIn(page, ann);
@@ -191,7 +191,7 @@ test("signing out deletes the stored texts, even if its response is lost", async
   });
 });
 
-test("signing out on the page of an invitation for another account deletes the stored texts", async () => {
+test("signing out on an invitation page meant for another account deletes the stored texts", async () => {
   const { id: orgId } = await dashboard.make.org();
   await dashboard.make.member({ orgId, userId: bob.id, role: "owner" });
   const invitation = { orgId, email: "invited@example.com", invitedBy: bob.id };
@@ -208,7 +208,7 @@ test("signing out on the page of an invitation for another account deletes the s
   });
 });
 
-test("the text of a deleted draft is offered for a new definition", async () => {
+test("unsaved text of a deleted draft is offered in the form for a new definition", async () => {
   const draft = `/definitions/agent/@${org.slug}/gone@1.0.0/edit`;
   await visitAsAnn(async (page) => {
     await page.getByLabel("YAML").fill(agentYaml("gone"));
@@ -231,7 +231,7 @@ test("the text of a deleted draft is offered for a new definition", async () => 
   });
 });
 
-test("saving a restored text does not overwrite a newer version", async () => {
+test("saving restored text does not overwrite a newer version of the draft", async () => {
   await visitAsAnn(async (page) => {
     await page.getByLabel("YAML").fill(agentYaml("shared"));
     await press(page, "Save draft");
@@ -248,7 +248,7 @@ test("saving a restored text does not overwrite a newer version", async () => {
   });
 });
 
-test("when the session storage is full, saving still works and no unsaved text is offered", async () => {
+test("when sessionStorage is full, saving still works and no unsaved text is offered", async () => {
   await visitAsAnn(async (page) => {
     await page.evaluate(`for (let length = 2 ** 23; length > 0; length >>= 1)
       try { while (true) sessionStorage.setItem(length + ":" + sessionStorage.length, "x".repeat(length)) } catch {}`);

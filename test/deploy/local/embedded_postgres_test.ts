@@ -104,7 +104,7 @@ async function query(url: string, text: string): Promise<unknown[]> {
   }
 }
 
-test("startEmbeddedPostgres() works in a folder closed to others, keeps its data and creates missing links", async () => {
+test("startEmbeddedPostgres() runs from a folder with mode 0700, keeps its data and creates missing library links", async () => {
   using checkout = copyToClosedFolder();
   expect(removeLibraryLinks(checkout.path)).toBeGreaterThan(5);
   await checkout.start(async ({ ulr_owner: url }) => {
@@ -116,7 +116,7 @@ test("startEmbeddedPostgres() works in a folder closed to others, keeps its data
   expect(statSync(checkout.path).mode & 0o777).toBe(0o700);
 });
 
-test("startEmbeddedPostgres() needs no write access to the installation, and deletes unfinished clusters", async () => {
+test("startEmbeddedPostgres() needs no write access to node_modules, and deletes unfinished clusters", async () => {
   using checkout = copyToClosedFolder();
   removeLibraryLinks(checkout.path);
   chmodSync(checkout.path, 0o755);
@@ -142,7 +142,7 @@ test("startEmbeddedPostgres() needs no write access to the installation, and del
   for (const platform of readdirSync(libraries)) chmodSync(join(libraries, platform, "native/lib"), 0o755);
 });
 
-test("startEmbeddedPostgres() requires the password, which only the owner can read", async () => {
+test("startEmbeddedPostgres() requires a password, stored in files that only their owner can read", async () => {
   using checkout = copyToClosedFolder();
   await checkout.start(async ({ ulr_app: url, ulr_owner: ownerUrl }) => {
     const files = { "database-url.txt": url, "database-owner-url.txt": ownerUrl };
@@ -162,7 +162,7 @@ test("startEmbeddedPostgres() requires the password, which only the owner can re
   });
 });
 
-test("startEmbeddedPostgres() gives the service no superuser URL and a role that cannot change tables", async () => {
+test("startEmbeddedPostgres() gives the service a role that cannot alter tables, and no superuser URL", async () => {
   using checkout = copyToClosedFolder();
   await checkout.start(async ({ ulr_app: url, ulr_owner: ownerUrl, postgres }) => {
     expect(postgres).toBe("");

@@ -80,7 +80,7 @@ function isUnfinished(name: string): boolean {
   return name.startsWith("postgres-unfinished-");
 }
 
-test("the first start prints the URLs, and only the owner can read the secrets", async () => {
+test("the first start prints the URLs and credentials, and stores secrets in files that only the owner can read", async () => {
   expect(first.output).toMatch(/Dashboard +http:\/\/localhost:\d+\/dashboard/);
   expect(first.output).toMatch(/API +http:\/\/localhost:\d+\/api\/v1/);
   expect(first.output).toMatch(/Swagger UI +http:\/\/localhost:\d+\/swagger/);
@@ -94,13 +94,13 @@ test("the model catalog is available from the first response", () => {
   expect(first.models).toMatchObject({ data: { total: 5276 } });
 });
 
-test("SIGTERM stops the stack and leaves no process", async () => {
+test("SIGTERM stops the stack and leaves no process running", async () => {
   expect(first.processes).toBeGreaterThan(2);
   expect(first.exitCode).toBe(0);
   await expectNothingLeft(firstBoot);
 });
 
-test("a later start keeps the data and credentials, its processes connect as ulr_app, and SIGINT stops it", async () => {
+test("a later start keeps the data and credentials, connects as ulr_app, and stops on SIGINT", async () => {
   using directory = copyDataDirectory(firstBoot);
   const credentials = credentialsOf(directory);
   // The API gets the port that PostgreSQL used before and would use again.
@@ -126,7 +126,7 @@ test("a later start keeps the data and credentials, its processes connect as ulr
   await expectStops(stack, "SIGINT", directory);
 });
 
-test("SIGINT during a start stops the stack", async () => {
+test("SIGINT during startup stops the stack", async () => {
   using directory = makeDataDirectory();
   await using stack = await startStack(directory.path);
   const isBooting = () => stack.stderr().includes("Starting PostgreSQL");
@@ -136,7 +136,7 @@ test("SIGINT during a start stops the stack", async () => {
   await expectNothingLeft(directory);
 });
 
-test("a start waits until a killed start has released the port, and keeps the data", async () => {
+test("a start waits until a killed stack has released its port, and keeps the data", async () => {
   using directory = copyDataDirectory(firstBoot);
   const killed = await startStack(directory.path);
   await killed.ready();
@@ -160,7 +160,7 @@ test("a start waits until a killed start has released the port, and keeps the da
   await expectOnlyPostgresOutlives(last, directory);
 });
 
-test("a start that was killed while creating the database does not block the next start", async () => {
+test("a start killed while creating the database does not block the next start", async () => {
   using directory = makeDataDirectory();
   const killed = await startStack(directory.path);
   await waitFor(() => existsSync(directory.path) && readdirSync(directory.path).some(isUnfinished));
@@ -202,7 +202,7 @@ async function launch(
   return launcher;
 }
 
-test("the stack stops if its launcher is killed without passing the signal on, as npx is", async () => {
+test("the stack stops when its launcher, such as npx, is killed without forwarding the signal", async () => {
   using directory = copyDataDirectory(firstBoot);
   const command = ["/bin/sh", "-c", '"$0" deploy/local/main.ts & wait', process.execPath];
   const launcher = await launch(directory, command, { npm_lifecycle_event: "start" });
@@ -211,7 +211,7 @@ test("the stack stops if its launcher is killed without passing the signal on, a
   await waitFor(isGone);
 });
 
-test("a start accepts another program's process id in postmaster.pid and a lost database-url.txt, and SIGHUP stops it", async () => {
+test("a start survives a stale postmaster.pid and a missing database-url.txt, and stops on SIGHUP", async () => {
   using directory = copyDataDirectory(firstBoot);
   rmSync(join(directory.path, "database-url.txt"));
   const cluster = join(directory.path, "postgres");
@@ -243,7 +243,7 @@ async function expectCannotGoOn(
   await expectNothingLeft(directory);
 }
 
-test("the stack names PostgreSQL and its log if PostgreSQL exits", async () => {
+test("the stack exits with an error that names PostgreSQL and its log file if PostgreSQL exits", async () => {
   using directory = copyDataDirectory(firstBoot);
   await using stack = await startStack(directory.path);
   await stack.ready();
@@ -252,7 +252,7 @@ test("the stack names PostgreSQL and its log if PostgreSQL exits", async () => {
   expect(stack.stderr()).toContain(join(directory.path, "logs", "postgres.log"));
 });
 
-test("a second start on the same DATA_DIR is refused, and the first runs until one of its processes exits", async () => {
+test("a second start on the same DATA_DIR is rejected, and the first stack runs until one of its processes exits", async () => {
   using directory = copyDataDirectory(firstBoot);
   await using stack = await startStack(directory.path);
   await stack.ready();

@@ -30,7 +30,7 @@ async function spawnShell(
   return child;
 }
 
-test("stop() waits for a child that exits on SIGTERM, and passes on its last lines", async () => {
+test("stop() waits for a child that exits on SIGTERM, and outputs the child's last lines", async () => {
   await using supervisor = openSupervisor({ force: NEVER });
   const lines: string[] = [];
   const child = await spawnShell(supervisor, "echo bye; exit 3", lines);
@@ -48,7 +48,7 @@ test("stop() waits for output that arrives after the child has exited", async ()
   expect(lines).toEqual(["set", "late"]);
 });
 
-test("only LF ends a line", async () => {
+test("output is split into lines only at LF", async () => {
   await using supervisor = openSupervisor({ force: NEVER });
   const lines: string[] = [];
   const child = await supervisor.spawn({
@@ -70,7 +70,7 @@ test("stop() kills a child that does not exit in time", async () => {
   expect(await child.exited).toEqual({ code: null, signal: "SIGKILL" });
 });
 
-test("stop() kills the child when it is forced", async () => {
+test("stop() kills the child as soon as the force signal is aborted", async () => {
   const force = new AbortController();
   await using supervisor = openSupervisor({ force: force.signal });
   const lines: string[] = [];
@@ -82,7 +82,7 @@ test("stop() kills the child when it is forced", async () => {
   expect(await child.exited).toEqual({ code: null, signal: "SIGKILL" });
 });
 
-test("a disposed supervisor stops its children, newest first, and starts no new ones", async () => {
+test("a disposed supervisor stops its children, newest first, and starts no new children", async () => {
   const lines: string[] = [];
   const supervisor = openSupervisor({ force: NEVER });
   await spawnShell(supervisor, "echo older; exit 0", lines);
@@ -113,7 +113,7 @@ test("the error for a log that cannot be opened names the program", async () => 
   await expect(spawned).rejects.toThrow(/^Cannot run loud: .*\/dev\/null/);
 });
 
-test("a child with STOP_ON_STDIN_END stops when its parent is killed, and its last lines are in its log", async () => {
+test("a child with STOP_ON_STDIN_END stops when its parent is killed, and logs its last lines", async () => {
   const folder = await mkdtemp(join(tmpdir(), "ulr-supervisor-"));
   const at = (path: string) => JSON.stringify(new URL(`../../../${path}`, import.meta.url).pathname);
   const child = `

@@ -48,7 +48,7 @@ async function makeZombie(path: string): Promise<{ pid: number; parent: Bun.Subp
   return { pid, parent };
 }
 
-test("startEmbeddedPostgres() starts after a kill even if the server's process id now belongs to a zombie", async () => {
+test("startEmbeddedPostgres() starts even if a killed server's process id now belongs to a zombie", async () => {
   using directory = makeDataDirectory();
   await using supervisor = openUnforcedSupervisor();
   const killed = await start(supervisor, directory.path);
@@ -68,7 +68,7 @@ test("startEmbeddedPostgres() starts after a kill even if the server's process i
   }
 });
 
-test("startEmbeddedPostgres() replaces a server that still runs in the directory", async () => {
+test("startEmbeddedPostgres() replaces a server that is still running in the data directory", async () => {
   using directory = makeDataDirectory();
   await using first = openUnforcedSupervisor();
   const left = await start(first, directory.path);
@@ -79,7 +79,7 @@ test("startEmbeddedPostgres() replaces a server that still runs in the directory
   expect(identifyProcess(left.pid)).toBeNull();
 });
 
-test("startEmbeddedPostgres() starts if the old server exits by itself just before it would be stopped", async () => {
+test("startEmbeddedPostgres() starts even if the old server exits on its own just before being stopped", async () => {
   using directory = makeDataDirectory();
   await using first = openUnforcedSupervisor();
   const left = await start(first, directory.path);
@@ -112,7 +112,7 @@ function countReadBytes(): number {
   return Number(/^rchar: (\d+)/m.exec(readFileSync("/proc/self/io", "utf8"))?.[1]);
 }
 
-test("startEmbeddedPostgres() renames a large log without reading it", async () => {
+test("startEmbeddedPostgres() rotates a large log file without reading its content", async () => {
   using directory = makeDataDirectory();
   const logPath = join(directory.path, "logs", "postgres.log");
   const size = 512 * 1024 * 1024;
@@ -128,7 +128,7 @@ test("startEmbeddedPostgres() renames a large log without reading it", async () 
   expect(readFileSync(logPath, "utf8")).toContain("ready to accept connections");
 });
 
-test("startEmbeddedPostgres() accepts a folder with shell characters in its name", async () => {
+test("startEmbeddedPostgres() accepts a folder whose name contains shell metacharacters", async () => {
   using directory = makeDataDirectory();
   await using supervisor = openUnforcedSupervisor();
   const odd = join(directory.path, `it's "$HOME" \`x\``);
@@ -137,7 +137,7 @@ test("startEmbeddedPostgres() accepts a folder with shell characters in its name
   expect(server.pid).toBeGreaterThan(0);
 });
 
-test("startEmbeddedPostgres() replaces a deleted cluster with a new one that has new passwords", async () => {
+test("startEmbeddedPostgres() replaces a deleted cluster with a new cluster that has new passwords", async () => {
   using directory = makeDataDirectory();
   await using supervisor = openUnforcedSupervisor();
   const deleted = await start(supervisor, directory.path);

@@ -2,7 +2,7 @@
 import { expect, test } from "bun:test";
 import { renderBanner } from "../../../../deploy/local/start.ts";
 
-test("renderBanner() omits missing parts", () => {
+test("renderBanner() omits facts that are null", () => {
   const facts = {
     Dashboard: "http://localhost:3000/dashboard",
     API: "http://localhost:3000/api/v1",

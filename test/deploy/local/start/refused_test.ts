@@ -24,7 +24,7 @@ test("a port in use is reported in one line that names the port", async () => {
   }
 });
 
-test("all invalid variables are named without their values", async () => {
+test("an error names all invalid variables without their values", async () => {
   using directory = makeDataDirectory();
   const stack = await startStack(directory.path, {
     PORT: "99999",
@@ -38,7 +38,7 @@ test("all invalid variables are named without their values", async () => {
   expect(existsSync(directory.path)).toBe(false);
 });
 
-test("DATABASE_DIRECT_URL is refused if the start uses an embedded database", async () => {
+test("DATABASE_DIRECT_URL is rejected if DATABASE_URL is not set", async () => {
   using directory = makeDataDirectory();
   const stack = await startStack(directory.path, { DATABASE_DIRECT_URL: "postgres://u:secret@h/d" });
   expect(await stack.exited).toBe(1);
@@ -61,7 +61,7 @@ test("a DATA_DIR that cannot be created is reported in one line", async () => {
   expect(stack.stderr().trimEnd().split("\n")).toHaveLength(1);
 });
 
-test("DATABASE_URL replaces the embedded database, and its data directory accepts no other database", async () => {
+test("with DATABASE_URL, no embedded database is created, and DATA_DIR is later rejected for another database", async () => {
   using directory = makeDataDirectory();
   await using db = await openTestDatabase();
   await (async () => {
