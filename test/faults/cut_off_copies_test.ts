@@ -81,7 +81,7 @@ async function buildCutOff(end: End): Promise<void> {
   await takeEveryConnection(runner.deps.exportSql);
 }
 
-test("a build whose store throws ends its COPY", () =>
+test("a build ends its COPY if the artifact store throws", () =>
   buildCutOff({
     async act() {
       throw new Error("the disk is on fire");
@@ -89,7 +89,7 @@ test("a build whose store throws ends its COPY", () =>
     job: FAILED_ONCE,
   }));
 
-test("a build whose store stops accepting data ends its COPY", () =>
+test("a build ends its COPY if the artifact store stops reading and throws", () =>
   buildCutOff({
     async act({ content }) {
       await content.return();
@@ -98,7 +98,7 @@ test("a build whose store stops accepting data ends its COPY", () =>
     job: FAILED_ONCE,
   }));
 
-test("a build that exceeds its time limit ends its COPY", () =>
+test("a build ends its COPY if a slow artifact store exceeds the build's time limit", () =>
   buildCutOff({
     async act({ content }) {
       // One chunk a second. The build times out long before the last chunk.
@@ -108,10 +108,10 @@ test("a build that exceeds its time limit ends its COPY", () =>
     job: TIMED_OUT,
   }));
 
-test("a build whose store is silent ends its COPY at the build's time limit", () =>
+test("a build ends its COPY at the time limit if the artifact store hangs", () =>
   buildCutOff({ act: hang, config: { exportBuildTimeoutMinutes: SHORT_BUILD_MINUTES }, job: TIMED_OUT }));
 
-test("a build whose store is silent ends its COPY when the runner must stop", () =>
+test("a build ends its COPY on shutdown of the runner if the artifact store hangs", () =>
   buildCutOff({
     act(given) {
       given.runner.leave();
@@ -120,7 +120,7 @@ test("a build whose store is silent ends its COPY when the runner must stop", ()
     job: LEFT,
   }));
 
-test("a build whose bucket becomes unreachable ends its COPY", async () => {
+test("a build ends its COPY if the bucket becomes unreachable", async () => {
   await using s3 = await startS3Server();
   await buildCutOff({
     act: () => s3.kill(),
@@ -129,7 +129,7 @@ test("a build whose bucket becomes unreachable ends its COPY", async () => {
   });
 });
 
-test("a build whose bucket falls silent ends its COPY at the build's time limit", async () => {
+test("a build ends its COPY at the time limit if the bucket stops responding", async () => {
   await using s3 = await startS3Server();
   await using proxy = await openSlowProxy(s3.config.s3.endpoint);
   const s3Config = { ...s3.config.s3, endpoint: proxy.origin };
@@ -142,7 +142,7 @@ test("a build whose bucket falls silent ends its COPY at the build's time limit"
   });
 });
 
-test("a ZIP stream that fails ends its current COPY before its snapshot is closed", async () => {
+test("a failing ZIP stream ends its current COPY before the snapshot is closed", async () => {
   await using db = await openTestDatabase();
   const pool = openPool(db.url, { applicationName: EXPORT_APPLICATION, max: 1, readOnly: true });
   const signal = new AbortController().signal;
@@ -179,7 +179,7 @@ const FORMS: readonly (readonly [path: string, headers: Readonly<Record<string, 
   ["bundle?format=parquet", {}],
 ];
 
-test("a reader that disconnects during any file ends its COPY, and all connections return to the pool", async () => {
+test("when a client disconnects from a download of any format, the COPY ends and all connections return to the pool", async () => {
   await using server = await openListeningApp({ config: { exportStreamsMax: 2 } });
   const { app, origin } = server;
   const { person, project } = await makeWideProject(app);

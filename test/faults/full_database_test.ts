@@ -22,7 +22,7 @@ async function moveTo(
   await db.admin.unsafe(`alter table ${table} set tablespace small`);
 }
 
-test("writes get a 503 with Retry-After while PostgreSQL is out of space, and reads and exports continue", async () => {
+test("while PostgreSQL is out of disk space, writes get a 503 with Retry-After, but reads and exports succeed", async () => {
   await using disk = mountSmallDisk(16);
   await using server = new OwnServer();
   const url = await server.start();
@@ -55,7 +55,7 @@ test("writes get a 503 with Retry-After while PostgreSQL is out of space, and re
   expect((await create("last")).status).toBe(201);
 });
 
-test("GET /events serves known events on a full disk, and all others once there is space again", async () => {
+test("GET /events serves earlier events while the disk is full, and newer events once there is space again", async () => {
   await using disk = mountSmallDisk(16);
   await using server = new OwnServer();
   const url = await server.start();

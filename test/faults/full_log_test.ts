@@ -7,7 +7,7 @@ import { spawnService } from "../helpers/process/service_process.ts";
 import { mountSmallDisk } from "../helpers/process/small_disk.ts";
 import { waitFor } from "../helpers/wait_for.ts";
 
-test("an API whose log disk is full serves requests, counts lost lines, and logs the count", async () => {
+test("while its log disk is full, an API serves requests and counts lost lines, and later logs the count", async () => {
   await using db = await openTestDatabase();
   await using disk = mountSmallDisk(1);
   const path = join(disk.directory, "api.log");
@@ -47,7 +47,7 @@ test("an API whose log disk is full serves requests, counts lost lines, and logs
   expect(await api.exited).toBe(0);
 });
 
-test("a process keeps running after the reader of its log has exited", async () => {
+test("an API keeps serving requests after the reader of its log pipe exits", async () => {
   await using db = await openTestDatabase();
   await using disk = mountSmallDisk(1);
   const env = { DATABASE_URL: db.url, DATA_DIR: disk.directory, PORT: "0" };

@@ -114,7 +114,7 @@ async function openFullDisk(patienceMinutes: number) {
   };
 }
 
-test("without patience, a full disk fails the job with ARTIFACT_STORAGE_FAILED, and a later job succeeds", async () => {
+test("with no time to wait for storage, a full disk fails the job with ARTIFACT_STORAGE_FAILED; a later job succeeds", async () => {
   await using place = await openFullDisk(0);
   const { app, disk, person, show } = place;
   const { id } = await jobOf(await postJob(app, person));
@@ -134,7 +134,7 @@ test("without patience, a full disk fails the job with ARTIFACT_STORAGE_FAILED, 
   expect(await place.listTroubles()).toEqual([]);
 });
 
-test("a build on a full disk waits for the storage, leaves no file, and finishes once there is space", async () => {
+test("a build on a full disk waits for storage without leaving files, and finishes once there is space", async () => {
   await using place = await openFullDisk(60);
   const { app, disk, person, show } = place;
   const { id } = await jobOf(await postJob(app, person));

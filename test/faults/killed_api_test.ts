@@ -18,7 +18,7 @@ const NOISE_MIB = 24;
 /** More than two row groups and the socket buffers on both sides, in MiB. */
 const PARQUET_MIB = 56;
 
-test("a download cut off by a killed API process resumes at another process, and both parts make up the file", async () => {
+test("a download cut off by killing an API process resumes from another process, and the two parts form the whole file", async () => {
   await using app = await openTestApp();
   const { person, projects } = await makeHeavyOrg(app, 1);
   for (const project of projects.slice(0, 1)) await addNoise(app.db, project, NOISE_MIB);
@@ -57,7 +57,7 @@ test("a download cut off by a killed API process resumes at another process, and
   expect(await listTroubles({ db: app.db, dataDir, mailServer })).toEqual([]);
 });
 
-test("an export cut off by a killed API process is recognizably incomplete in every format and leaves no session", async () => {
+test("an export cut off by killing the API process is detectably incomplete in every format and leaves no transaction", async () => {
   await using app = await openTestApp();
   const { person, project } = await makeExportProject(app);
   await addNoise(app.db, project, PARQUET_MIB);
@@ -86,7 +86,7 @@ test("an export cut off by a killed API process is recognizably incomplete in ev
   await untilNoneIsOpen(app.db);
 });
 
-test("a batch cut off by a killed API process stores nothing and can be sent again", async () => {
+test("a batch cut off by killing the API process stores nothing and can be sent again", async () => {
   await using app = await openTestApp();
   const person = await app.make.person();
   await createAgent(app, person, { name: "z" });

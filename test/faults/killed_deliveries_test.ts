@@ -39,7 +39,7 @@ async function endClaims({ db }: TestApp): Promise<void> {
 
 const jobsOf = ({ received }: WebhookReceiver) => received.map(({ event }) => event.data["jobId"]);
 
-test("an event is resent with the same id if its runner is killed before recording the receiver's 2xx", async () => {
+test("an event is resent with the same id if the runner is killed before recording the receiver's 2xx response", async () => {
   await using place = await openPlace();
   const { app, owner, env } = place;
   await using receiver = await openWebhookReceiver();
@@ -96,7 +96,7 @@ test("an event is resent with the same id if its runner is killed before recordi
   expect(receiver.forged).toBe(0);
 });
 
-test("all events of runners killed between and during deliveries arrive, in their original order", async () => {
+test("all events arrive in their original order, even if runners are killed between and during deliveries", async () => {
   await using place = await openPlace();
   const { app, owner, env } = place;
   await using receiver = await openWebhookReceiver();

@@ -80,7 +80,7 @@ async function dieBuilding(app: TestApp, env: Env, lifeMs: number): Promise<JobS
   return stateOf(app, id);
 }
 
-test("other runners finish the builds of runners killed at eight stages, and no ready job is built again", async () => {
+test("other runners finish builds whose runners were killed at eight different times, and rebuild no ready job", async () => {
   await using app = await openTestApp();
   await shortenHeartbeats(app.db, 6);
   const { databaseUrl, dataDir } = app.deps.config;

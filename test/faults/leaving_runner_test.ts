@@ -9,7 +9,7 @@ import { openMailServer } from "../helpers/network/mail_server.ts";
 import { startRunner } from "../helpers/process/runner_process.ts";
 import { waitFor } from "../helpers/wait_for.ts";
 
-test("a build cut off by SIGTERM returns to the queue without a counted attempt, and another runner finishes it", async () => {
+test("a build stopped by SIGTERM returns to the queue without using up an attempt, and another runner finishes it", async () => {
   await using app = await openTestApp();
   const { databaseUrl, dataDir } = app.deps.config;
   await using mailServer = await openMailServer();

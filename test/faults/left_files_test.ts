@@ -59,12 +59,12 @@ async function listAfterDeath(storage: {
   return { left: await names(), artifactKey: row?.artifactKey ?? "" };
 }
 
-test("the partial file of a killed runner is deleted by the time the next attempt is ready", async () => {
+test("a killed runner's partial file is deleted by the time the next attempt is ready", async () => {
   const { left, artifactKey } = await listAfterDeath({});
   expect(left).toEqual([artifactKey]);
 });
 
-test("the incomplete upload of a killed runner is gone by the time the next attempt is ready", async () => {
+test("a killed runner's incomplete upload is deleted by the time the next attempt is ready", async () => {
   await using s3 = await startS3Server();
   await using proxy = await openSlowProxy(s3.config.s3.endpoint, { pauseMs: 20 });
   const { left, artifactKey } = await listAfterDeath({
@@ -74,7 +74,7 @@ test("the incomplete upload of a killed runner is gone by the time the next atte
   expect(left).toEqual([artifactKey]);
 });
 
-test("a sweep whose runner was killed runs again immediately, not at its next scheduled time", async () => {
+test("a sweep whose runner was killed runs again immediately, not at the next scheduled time", async () => {
   await using app = await openTestApp();
   const { config } = app.deps;
   const env = { ...NO_CLOCK, DATABASE_URL: config.databaseUrl, DATA_DIR: config.dataDir };

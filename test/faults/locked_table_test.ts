@@ -10,7 +10,7 @@ import { waitFor } from "../helpers/wait_for.ts";
 /** More requests than connections, so that all connections wait for the lock. */
 const REQUESTS = 6;
 
-test("requests for a locked table get a 503, and all others get a 200 while the lock is held", async () => {
+test("while a table is locked, requests that read it get a 503, and requests for other tables succeed", async () => {
   await using db = await openTestDatabase();
   const { key, org, user } = await createFactory(db.sql).person();
   await makeVersion(db.sql, { orgId: org.id, authorId: user.id, name: "reviewer" });

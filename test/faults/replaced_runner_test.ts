@@ -12,7 +12,7 @@ import { waitFor } from "../helpers/wait_for.ts";
 /** The time limit for taking over the job of a killed runner. */
 const TAKEN_UP_MS = 60_000;
 
-test("another runner takes over the build of a killed runner within a minute", async () => {
+test("another runner takes over a killed runner's build within a minute", async () => {
   await using app = await openTestApp({ config: { rateLimitUserPerMinute: 1_000_000 } });
   await using mailServer = await openMailServer();
   const { databaseUrl, dataDir } = app.deps.config;

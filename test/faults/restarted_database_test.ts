@@ -31,7 +31,7 @@ async function isBuilding(db: TestDatabase, id: string): Promise<boolean> {
   return row?.isBuilding ?? false;
 }
 
-test("without its database, the service finishes a file download, aborts an export, and recovers by itself", async () => {
+test("when the database stops, the service finishes a file download and aborts an export; it recovers after a restart", async () => {
   await using server = new OwnServer();
   await using db = await openTestDatabase(await server.start());
   await shortenHeartbeats(db, 6);

@@ -35,7 +35,7 @@ async function isWriteWaiting(sql: Sql): Promise<boolean> {
   return waiting.length > 0;
 }
 
-test("requests get a 503 when the database falls silent, including requests that wait for a connection", async () => {
+test("requests get a 503 when the database stops responding, even those that are waiting for a connection", async () => {
   await using db = await openTestDatabase();
   await using proxy = await openSlowProxy(db.url);
   const make = createFactory(db.sql);

@@ -27,7 +27,7 @@ async function startStopped(
   });
 }
 
-test("a build waits for an unreachable bucket, and another runner finishes it if the first is killed", async () => {
+test("a build waits for an unreachable bucket, and if the waiting runner is killed, another finishes the build", async () => {
   await using s3 = await startS3Server();
   await using app = await openTestApp({ config: s3.config });
   const env = { ...s3.env, DATABASE_URL: app.deps.config.databaseUrl, DATA_DIR: app.deps.config.dataDir };
@@ -52,7 +52,7 @@ test("a build waits for an unreachable bucket, and another runner finishes it if
   expect(await listMismatches(app)).toEqual([]);
 });
 
-test("a build waits for space in the database, and records that it is waiting only once there is space", async () => {
+test("a build waits while the database is full, and records that it waited once there is space again", async () => {
   await using app = await openTestApp();
   await shortenHeartbeats(app.db, 10);
   const env = { DATABASE_URL: app.deps.config.databaseUrl, DATA_DIR: app.deps.config.dataDir };

@@ -211,7 +211,7 @@ test("the stack stops when its launcher, such as npx, is killed without forwardi
   await waitFor(isGone);
 });
 
-test("a start survives a stale postmaster.pid and a missing database-url.txt, and stops on SIGHUP", async () => {
+test("a start ignores an unrelated process id in postmaster.pid, recreates database-url.txt, and stops on SIGHUP", async () => {
   using directory = copyDataDirectory(firstBoot);
   rmSync(join(directory.path, "database-url.txt"));
   const cluster = join(directory.path, "postgres");
