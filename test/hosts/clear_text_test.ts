@@ -41,7 +41,7 @@ async function gatherWarnings(databaseUrl: string, env: Readonly<Record<string, 
   };
 }
 
-test("every process warns once about an unencrypted connection to a database on another machine", async () => {
+test("every process warns exactly once that its connection to a database on another machine is not encrypted", async () => {
   await using lan = await openLan();
   await using server = await startLanPostgres(lan);
   await using db = await openTestDatabase(server.url);

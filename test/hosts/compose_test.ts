@@ -59,7 +59,7 @@ docker() {
 }
 `;
 
-test("migrations, processes and backups work with the passwords, roles and database that the scripts create", async () => {
+test("migrations, processes and backups work with the passwords, roles and database created by the Compose scripts", async () => {
   const directory = await mkdtemp(join(tmpdir(), "ulr-compose-"));
   await using server = new OwnServer({ binDirectory: DEBIAN_POSTGRES_BIN });
   try {
@@ -145,7 +145,7 @@ test("migrations, processes and backups work with the passwords, roles and datab
   }
 });
 
-test("Compose's PostgreSQL has the settings of its volume and of deploy/postgresql.conf", async () => {
+test("PostgreSQL under Compose reads the settings in its volume and in deploy/postgresql.conf", async () => {
   const directory = await mkdtemp(join(tmpdir(), "ulr-compose-postgres-"));
   const path = join(directory, "compose.conf");
   await using server = new OwnServer({ settings: { config_file: path } });

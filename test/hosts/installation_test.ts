@@ -352,7 +352,7 @@ async function rotatePassword(): Promise<void> {
   expect(listEvents(runner, "artifact_store.owned")).toHaveLength(1);
 }
 
-test("the commands of docs/operating.md install, back up, restore, clear a copy, upgrade, go back, erase and rotate", async () => {
+test("the commands in docs/operating.md install, back up, restore, clear a copy, upgrade, roll back, erase and rotate", async () => {
   await install();
   await restoreBeside();
   await clearStagingCopy();

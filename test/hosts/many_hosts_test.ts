@@ -147,7 +147,7 @@ async function sha256OfDownload(person: Person, id: string): Promise<string> {
     .digest("hex");
 }
 
-test("exports through nginx are complete, and a session from one API works on the other", async () => {
+test("exports through nginx are complete, and a session token works on both APIs", async () => {
   const account = await makeAccount({ make: createFactory(db.sql) });
   const { email, password } = account;
   const login = await edge.request("/api/v1/auth/login", { method: "POST", body: { email, password } });
@@ -169,7 +169,7 @@ test("exports through nginx are complete, and a session from one API works on th
   expect([...(await unzip(await bundle.arrayBuffer())).keys()]).toContain("manifest.json");
 });
 
-test("a download that is cut off behind nginx is also cut off for the client", async () => {
+test("if the API aborts a download, nginx aborts the client's connection too", async () => {
   const [project = { id: "" }] = heavy.projects;
   const url = `${edge.url}/api/v1/export/projects/${project.id}/runs`;
   using download = await beginDownload(url, { authorization: `Bearer ${heavy.person.key}` });
@@ -180,7 +180,7 @@ test("a download that is cut off behind nginx is also cut off for the client", a
   expect([status, isWhole]).toEqual([200, false]);
 });
 
-test("both APIs behind nginx get requests and log the client's address, which the client cannot forge", async () => {
+test("both APIs behind nginx get requests and log the client's real address, not a forged X-Forwarded-For", async () => {
   const headers = { "x-forwarded-for": "203.0.113.9" };
   const ids: string[] = Array.from({ length: 40 }, () => crypto.randomUUID());
   const ask = (id: string) =>
@@ -197,7 +197,7 @@ test("both APIs behind nginx get requests and log the client's address, which th
   expect(new Set(lines.flat().map((line) => line["address"]))).toEqual(new Set([here]));
 });
 
-test("a runner and an API that are cut off are detected and replaced, and work again after they reconnect", async () => {
+test("another runner and API take over for those cut off from the network, which work again after reconnecting", async () => {
   const { person } = heavy;
   const [cutApi, otherApi] = apiHosts;
   await using held = await holdBuild([runners[0], cutApi]);

@@ -37,7 +37,7 @@ const send = (text: string, drip?: string) => sendRaw(Number(new URL(nginx.url).
 const ask = (target: string, method = "GET") =>
   send(`${method} ${target} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`);
 
-test("clients cannot read metrics or health under any spelling of the path", async () => {
+test("clients cannot read metrics or health checks under any spelling of the path", async () => {
   const own = (path: string) => fetch(`${app.origin}${path}`).then(({ status }) => status);
   expect([await own("/metrics"), await own("/health/live"), await own("/health/ready")]).toEqual([
     200, 200, 200,
@@ -84,7 +84,7 @@ function targetsWithToken(): string[] {
   return [...PAGES_WITH_TOKEN.map((page) => `${page}?token=S3cret-token`), ...repeated];
 }
 
-test("the error log contains no token of a mail's link, even if no API responds", async () => {
+test("the error log contains no token from links in mails, even if no API responds", async () => {
   const dead = `127.0.0.1:${chooseFreePort("127.0.0.1")}`;
   await using alone = await startNginx({ address: "127.0.0.1", prefix: [] }, [dead, dead]);
   for (const target of [...targetsWithToken(), "/models?q=logged"]) {
@@ -97,7 +97,7 @@ test("the error log contains no token of a mail's link, even if no API responds"
   expect(log).not.toContain("S3cret");
 });
 
-test("the access log contains no token of a mail's link, even if a page's query contains the link", async () => {
+test("the access log contains no token from links in mails, even if a page's query contains such a link", async () => {
   const pages = PAGES_WITH_TOKEN;
   const targets = targetsWithToken();
   for (const target of targets) await ask(target);
@@ -115,7 +115,7 @@ test("API, Swagger and dashboard paths are forwarded", async () => {
   for (const path of paths) expect([path, (await fetch(`${nginx.url}${path}`)).status]).toEqual([path, 200]);
 });
 
-test("a URL of 13,000 characters is forwarded, which is enough for the 200 longest model names", async () => {
+test("a URL of 13,000 characters is forwarded, and the 200 longest model names fit into a URL", async () => {
   await loadBundledCatalog(app.app.db.sql);
   const rows = await app.app.db.sql<{ name: string }[]>`
     select provider || '/' || model_id as name
@@ -167,7 +167,7 @@ test("nginx also listens on IPv6", async () => {
   expect((await fetch(`http://[::1]:${port}/api/v1/models`)).status).toBe(200);
 });
 
-test("nginx and the API use the same request ID, which the client may choose", async () => {
+test("nginx and the API use the client's request ID, or the same generated ID if it is missing or invalid", async () => {
   const idOf = async (headers: Record<string, string>) =>
     (await fetch(`${nginx.url}/api/v1/models`, { headers })).headers.get("x-request-id");
   expect(await idOf({ "x-request-id": "mine-1.A_b" })).toBe("mine-1.A_b");
@@ -213,7 +213,7 @@ test("clients cannot request nginx's internal error page", async () => {
   });
 });
 
-test("if no API responds, clients get a JSON error that says what to do about writes", async () => {
+test("if no API responds, clients get a JSON error that tells them to check whether a write was applied", async () => {
   const dead = `127.0.0.1:${chooseFreePort("127.0.0.1")}`;
   await using alone = await startNginx({ address: "127.0.0.1", prefix: [] }, [dead, dead]);
   for (const path of ["/api/v1/models", "/api/v1/export/datasets", "/metrics"]) {
@@ -228,7 +228,7 @@ test("if no API responds, clients get a JSON error that says what to do about wr
   }
 });
 
-test("nginx resets a download that its client does not read, and the API ends it", async () => {
+test("nginx resets a download that the client stops reading, and the API logs the download as aborted", async () => {
   await using server = await openListeningApp();
   const file = await makeNoiseFile(server);
   const api = `127.0.0.1:${server.port}`;
@@ -245,7 +245,7 @@ test("nginx resets a download that its client does not read, and the API ends it
   expect(logged).toMatchObject({ status: 200, outcome: "aborted" });
 });
 
-test("port 80 only redirects to HTTPS, and every HTTPS response sets HSTS for a year, including nginx's errors", async () => {
+test("port 80 only redirects to HTTPS, and every HTTPS response, even nginx's errors, sets HSTS for a year", async () => {
   const directory = await mkdtemp(join(tmpdir(), "ulr-https-"));
   try {
     const authority = await makeAuthority(directory, "nginx");
@@ -284,7 +284,7 @@ test("port 80 only redirects to HTTPS, and every HTTPS response sets HSTS for a 
   }
 });
 
-test("the site serves unknown host names next to other sites, and nginx rejects a second default site", async () => {
+test("the site is the default for unknown host names, and nginx rejects a second default site", async () => {
   const api = `127.0.0.1:${app.port}`;
   const host = { address: "127.0.0.1", prefix: [] };
   // Without a default server, nginx uses the first server of a port.

@@ -71,7 +71,7 @@ async function listSessions({ sql }: TestDatabase, statement: string): Promise<s
   return rows.map(({ applicationName }) => applicationName);
 }
 
-test("requests share a few sessions, and timestamps are in UTC", async () => {
+test("requests share the pooler's few database sessions, and expiry times are computed in UTC", async () => {
   await using db = await openForeignDatabase();
   await using service = await openService(db);
   await using api = await startApi(service.env);
@@ -93,7 +93,7 @@ test("requests share a few sessions, and timestamps are in UTC", async () => {
   expect(await listSessions(db, "listen")).toEqual([]);
 });
 
-test("a list's session settings do not affect the next request", async () => {
+test("session settings for a list query do not affect later clients of the pooled session", async () => {
   await using db = await openForeignDatabase();
   await using service = await openService(db);
   await using api = await startApi(service.env);
@@ -153,7 +153,7 @@ test("datasets, a bundle and an organization export are complete and match the d
   await waitFor(() => mailServer.received.length === 1);
 });
 
-test("an export whose client disconnects is canceled", async () => {
+test("an export is canceled if its client disconnects", async () => {
   await using db = await openForeignDatabase();
   await using service = await openService(db);
   await using api = await startApi({ ...service.env, EXPORT_STREAMS_MAX: "1" });
@@ -185,7 +185,7 @@ async function listRunningCopies({ sql }: TestDatabase): Promise<number> {
   return row.count;
 }
 
-test("every process refuses a pooler's URL without DATABASE_DIRECT_URL, in one line", async () => {
+test("every process rejects a pooler's URL without DATABASE_DIRECT_URL, with a one-line error", async () => {
   await using db = await openTestDatabase();
   await using pooler = await startPgBouncer(db.url);
   const reason =
@@ -209,7 +209,7 @@ test("migrate succeeds behind a pooler if DATABASE_DIRECT_URL is set", async () 
   expect(exitCode).toBe(0);
 });
 
-test("a runner leaves no application name in pooled sessions that would hide another client's transaction", async () => {
+test("a runner does not leave its application name on pooled sessions that other clients reuse", async () => {
   await using db = await openTestDatabase();
   await using service = await openService(db);
   await using _runner = await startRunner(service.env);
@@ -223,7 +223,7 @@ test("a runner leaves no application name in pooled sessions that would hide ano
   expect(OWN_APPLICATION_NAMES).not.toContain(row?.["name"]);
 });
 
-test("two URLs that lead to different databases are refused", async () => {
+test("a DATABASE_DIRECT_URL that leads to a different database than DATABASE_URL is rejected", async () => {
   await using db = await openTestDatabase();
   await using other = await openTestDatabase();
   await using pooler = await startPgBouncer(db.url);
@@ -237,7 +237,7 @@ test("two URLs that lead to different databases are refused", async () => {
   ]);
 });
 
-test("the TLS lines of deploy/pgbouncer.ini verify PostgreSQL, and API processes verify the pooler", async () => {
+test("with TLS settings for PgBouncer, the pooler verifies PostgreSQL's certificate, and APIs verify the pooler's", async () => {
   await using server = await openTlsServer();
   await server.install("IP:127.0.0.1");
   await server.requireTls();

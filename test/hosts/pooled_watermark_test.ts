@@ -53,7 +53,7 @@ async function countUpTo(sql: Pool, asOf: string): Promise<number> {
   return row.count;
 }
 
-test("a transaction that inherits the service's application name still holds back the watermark", async () => {
+test("a transaction in a pooled session with the service's application name still holds back the watermark", async () => {
   await using place = await openPooled(2);
   const { db, api, writers } = place;
   // Waits until both sessions have served the service. On a busy machine, one session may have served both queries.

@@ -22,7 +22,7 @@ const LEFT_OUT = [
   "bun-types",
 ];
 
-test("the image's files run every process, and the processes serve requests, exports and jobs and stop on SIGTERM", async () => {
+test("with only the image's files, every process starts, does its work (requests, exports, jobs) and stops on SIGTERM", async () => {
   await using install = await installForProduction();
   for (const name of LEFT_OUT)
     expect([name, existsSync(join(install.root, "node_modules", name))]).toEqual([name, false]);

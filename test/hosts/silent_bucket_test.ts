@@ -76,7 +76,7 @@ async function openSilentBucket(): Promise<SilentBucket> {
   };
 }
 
-test("a build waits for a silent bucket, a download gets a 503, and both work when the bucket responds again", async () => {
+test("while the bucket does not respond, a build waits and a download gets a 503; both succeed once it responds again", async () => {
   await using place = await openSilentBucket();
   const { api, db, person, bucket, dataDir } = place;
   const { id } = await jobOf(await postJob(api, person));

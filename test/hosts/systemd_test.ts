@@ -13,7 +13,7 @@ import { LATER } from "./newer_release.ts";
 import { installForProduction } from "./production_install.ts";
 import { type SystemdMachine, startSystemd } from "./systemd_machine.ts";
 
-test("systemd-analyze finds nothing wrong with the units", async () => {
+test("systemd-analyze verify reports no problems in the units", async () => {
   const directory = await mkdtemp(join(tmpdir(), "ulr-units-"));
   try {
     const units: string[] = [];
@@ -56,7 +56,7 @@ console.log(JSON.stringify([...Bun.argv.slice(2), stdin]));
 process.exit(7);
 `;
 
-test("ulr-admin passes on arguments, stdin and the exit code, and stops its unit when interrupted", async () => {
+test("ulr-admin passes arguments and stdin to its unit, returns the exit code, and stops the unit if interrupted", async () => {
   await using opened = new AsyncDisposableStack();
   const directory = await mkdtemp(join(tmpdir(), "ulr-admin-"));
   opened.defer(() => rm(directory, { recursive: true, force: true }));
@@ -140,7 +140,7 @@ const ALL_READY = READY.replace("13001", "{13001,13002,13010,13020}");
 const readRelease = (machine: SystemdMachine) =>
   succeed(machine, `${READY}; curl -fs http://127.0.0.1:13001/metrics | grep -o 'version="[^"]*"'`);
 
-test("the commands of docs/deploying.md install, administer and upgrade on systemd while an API keeps crashing", async () => {
+test("the systemd commands in docs/deploying.md install, administer and upgrade, even while an API keeps crashing", async () => {
   await using opened = new AsyncDisposableStack();
   const directory = await mkdtemp(join(tmpdir(), "ulr-releases-"));
   opened.defer(() => rm(directory, { recursive: true, force: true }));
