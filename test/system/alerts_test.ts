@@ -75,7 +75,7 @@ test("promtool accepts the rules, the dashboard's expressions and the configurat
   });
 });
 
-test("every alert fires for its condition, and stays silent if the condition is almost met", async () => {
+test("every alert fires when its condition is met, and stays silent when the condition is narrowly missed", async () => {
   const cases = Bun.YAML.parse(await Bun.file(join(ROOT, "test/fixtures/alert_cases.yml")).text()) as Record<
     string,
     AlertCase
@@ -98,7 +98,7 @@ test("every alert fires for its condition, and stays silent if the condition is 
   await promtool("test", "rules", ...(await Promise.all(paths)));
 });
 
-test("an idle service raises no alert, and alerts have the texts of their rules", async () => {
+test("an idle service raises no alert, and a fired alert has the labels and annotations of its rule", async () => {
   const text = await Bun.file(join(ROOT, "test/fixtures/alerts_test.yml")).text();
   const path = join(directory, "alerts_test.yml");
   await Bun.write(path, text.replace("rule_files: [ALERTS]", `rule_files: [${ALERTS}]`));

@@ -63,16 +63,16 @@ async function save(name: string, response: Response): Promise<void> {
   archives.set(path, entries);
 }
 
-test("Java's ZipInputStream reads every entry", async () => {
+test("Java's ZipInputStream reads every entry of the exported ZIP files", async () => {
   expect(archives.size).toBe(2 * EXPORT_FORMATS.length);
   expect(await readWithJava([...archives.keys()])).toEqual(archives);
 });
 
-test("npm's unzipper reads every entry", async () => {
+test("npm's unzipper package reads every entry of the exported ZIP files", async () => {
   for (const [path, entries] of archives) expect(await readWithUnzipper(path)).toEqual(entries);
 });
 
-test("Java reads an entry above 4 GiB and the next entry, and Python lists both", async () => {
+test("Java reads an entry larger than 4 GiB and the entry after it, and Python lists both entries", async () => {
   const zeros = Buffer.alloc(GIB / 64);
   async function* content() {
     for (let n = 0; n < 4 * 64; n += 1) yield zeros;

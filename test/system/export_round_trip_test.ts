@@ -28,7 +28,7 @@ async function contentOf(zip: ArrayBuffer) {
   return { files, projects, totals };
 }
 
-test("an organization export that is imported into another database exports the same there", async () => {
+test("an organization export imported into another database produces an identical export there", async () => {
   await using here = await openTestApp();
   const { person, project } = await makeExportProject(here);
   const owned = { orgId: person.org.id, ownerId: person.user.id };

@@ -101,7 +101,7 @@ async function readMetrics(): Promise<Map<string, Metric>> {
 }
 
 describe("METRICS_PORT", () => {
-  test("every process serves metrics, liveness and readiness, and nothing else", async () => {
+  test("every process serves metrics, liveness and readiness on this port, and nothing else", async () => {
     for (const name of PROCESSES) {
       const statuses: unknown[] = [];
       for (const [method, path] of [
@@ -142,7 +142,7 @@ describe("METRICS_PORT", () => {
     }
   });
 
-  test("with METRICS_PORT, PORT serves health but no metrics", async () => {
+  test("while it is set, PORT serves health checks but no metrics", async () => {
     const metrics = await fetch(`${apiUrl}/metrics`);
     expect([metrics.status, await metrics.json()]).toMatchObject([404, { error: { code: "NOT_FOUND" } }]);
     expect((await fetch(`${apiUrl}/health/ready`)).status).toBe(200);
@@ -150,7 +150,7 @@ describe("METRICS_PORT", () => {
     expect(Object.keys(document.paths)).not.toContain("/metrics");
   });
 
-  test("a process exits with a one-line message if the port is in use", async () => {
+  test("a process exits with a one-line error if the metrics port is in use", async () => {
     for (const name of PROCESSES) {
       const port = new URL(urlOf("api")).port;
       await using second = spawnService(name, { ...environment(), METRICS_PORT: port });
@@ -161,7 +161,7 @@ describe("METRICS_PORT", () => {
     }
   });
 
-  test("clients that send nothing or read nothing do not block scrapers", async () => {
+  test("clients that send no request or read no response do not block scrapers", async () => {
     const { port } = new URL(urlOf("api"));
     const open = () => Bun.connect({ hostname: "127.0.0.1", port: Number(port), socket: { data() {} } });
     const silent = await Promise.all(Array.from({ length: 200 }, open));
@@ -224,8 +224,8 @@ const EXPORTED_BY_OTHERS = [
   "probe_success",
 ];
 
-describe("the shipped rules and dashboard", () => {
-  test("refer only to series of the processes, node_exporter and blackbox_exporter", async () => {
+describe("the shipped alert rules and dashboard", () => {
+  test("refer only to time series of ulr's processes, node_exporter and blackbox_exporter", async () => {
     const series = await readSeries();
     const { rules, panels } = await readExpressions();
     const named = [...rules, ...panels].flatMap((expr) => metricsOf(expr));
@@ -234,7 +234,7 @@ describe("the shipped rules and dashboard", () => {
     expect(missing.sort()).toEqual(EXPORTED_BY_OTHERS);
   });
 
-  test("every alert has a summary and a runbook, and docs/monitoring.md lists it", async () => {
+  test("every alert has a summary and a runbook, and is listed in docs/monitoring.md", async () => {
     const { groups } = Bun.YAML.parse(await Bun.file(join(ROOT, "deploy/alerts.yml")).text()) as {
       groups: { rules: { alert: string; annotations: Record<string, string> }[] }[];
     };
@@ -248,7 +248,7 @@ describe("the shipped rules and dashboard", () => {
   });
 });
 
-test("docs/monitoring.md lists exactly the served metrics, with labels, processes and help texts", async () => {
+test("docs/monitoring.md lists exactly the metrics that processes serve, with labels, processes and help texts", async () => {
   // These labels exist only after a request, a build or an export. The label `node` exists only on a cluster.
   const LATER: Readonly<Record<string, string[]>> = {
     export_bytes_total: ["kind", "format"],
@@ -280,7 +280,7 @@ test("docs/monitoring.md lists exactly the served metrics, with labels, processe
   expect(documented.sort()).toEqual(served.sort());
 });
 
-test("docs/monitoring.md lists every field that a start, a request and a sync log", async () => {
+test("docs/monitoring.md lists every log field written for a startup, a request and a sync", async () => {
   await fetch(`${apiUrl}/api/v1/models`);
   await fetch(`${apiUrl}/api/v1/missing`, { headers: { "X-Request-Id": "mine" } });
   const listLines = () => [...running.values()].flatMap(({ service }) => service.logLines());

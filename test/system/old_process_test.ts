@@ -31,7 +31,7 @@ function syncOnce(env: Record<string, string>) {
   });
 }
 
-test("an older release runs on a newer schema, and every process logs that in one line", async () => {
+test("an older release runs on a newer schema, and every process logs one line about the newer schema", async () => {
   await using db = await openNewerDatabase();
   const env = { DATABASE_URL: db.url };
   await using api = await startApi(env);
@@ -46,7 +46,7 @@ test("an older release runs on a newer schema, and every process logs that in on
   expect([listed.exitCode, JSON.parse(listed.out), listed.err]).toEqual([0, { users: [] }, `${NEWER}\n`]);
 });
 
-test("an older release does not start if the schema requires a newer release, and names the migration", async () => {
+test("an older release fails to start, with an error that names the migration, if the schema requires a newer release", async () => {
   await using db = await openNewerDatabase();
   await raiseBar(db);
   const env = { DATABASE_URL: db.url };
@@ -66,7 +66,7 @@ test("an older release does not start if the schema requires a newer release, an
   });
 });
 
-test("a release that knows the required migration runs", async () => {
+test("a release that includes the required migration runs", async () => {
   await using db = await openTestDatabase();
   await db.owner`update schema_compatibility set required_migration = (select max(name) from schema_migrations)`;
   const listed = await runCommand(db.url, ["user", "list", "--json"]);

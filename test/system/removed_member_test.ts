@@ -75,7 +75,7 @@ async function statusOf(path: string, request: TestRequest): Promise<number | un
   return response?.status;
 }
 
-test("sessions and keys immediately lose access to the organization in other processes, and keys bound to it are revoked", async () => {
+test("a removed member's sessions and keys lose access in other processes too, and keys bound to the organization are revoked", async () => {
   const { bob, project, remove } = await openScene();
   const inOrg = { headers: { "x-org-slug": bob.org.slug } };
   const statuses = (key: string) =>
@@ -103,7 +103,7 @@ test("sessions and keys immediately lose access to the organization in other pro
 });
 
 // A download's access is checked again after 25 s. The next test runs concurrently.
-test.concurrent("running downloads of the organization by session or key are cut off", async () => {
+test.concurrent("a removed member's running downloads from the organization, by session or by key, are cut off", async () => {
   const { bob, project, remove } = await openScene();
   await addNoise(db, project, MEBIBYTES);
   const url = `${second?.url}/api/v1/export/projects/${project.id}/runs`;
@@ -114,7 +114,7 @@ test.concurrent("running downloads of the organization by session or key are cut
   for (const download of [bySession, byKey]) expect((await download.readOn()).isWhole).toBe(false);
 });
 
-test.concurrent("a removed member's build continues for the organization, and the member gets no file or mail", async () => {
+test.concurrent("a removed member's export build continues for the organization, but the member gets no file or export mail", async () => {
   const { bob, owner, remove } = await openScene();
   if (!first) throw new Error("Cannot request an export without a process");
   const { id } = await jobOf(await postJob(first, bob));
@@ -143,7 +143,7 @@ test.concurrent("a removed member's build continues for the organization, and th
   expect(subjects).toEqual([`You are no longer a member of ${bob.org.name}`]);
 });
 
-test("webhooks that the member created stay with the organization", async () => {
+test("webhooks that a removed member created stay with the organization", async () => {
   const { bob, owner, remove } = await openScene();
   await db.sql`update organization_members set role = 'admin' where user_id = ${bob.user.id} and org_id = ${bob.org.id}`;
   const path = `/orgs/${bob.org.slug}/webhooks`;
@@ -155,7 +155,7 @@ test("webhooks that the member created stay with the organization", async () => 
   expect(await list?.text()).toContain(body.url);
 });
 
-test("a request authorized before the removal writes nothing after the removal", async () => {
+test("a request authorized before a member's removal writes nothing after the removal", async () => {
   const { bob, remove } = await openScene();
   const ann = await make.person({ org: bob.org, role: "viewer" });
   await db.sql`update organization_members set role = 'owner' where user_id = ${bob.user.id} and org_id = ${bob.org.id}`;

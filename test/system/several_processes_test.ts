@@ -46,7 +46,7 @@ async function queueToTheLimit(api: ApiProcess, person: Person): Promise<string[
   }
 }
 
-test("an organization queues exactly as many export jobs as the hourly limit allows", async () => {
+test("an organization can queue exactly as many export jobs across processes as the hourly limit allows", async () => {
   const person = await createFactory(db.sql).person({ role: "publisher" });
   const clients = [...processes, ...processes, ...processes, ...processes];
   const queued = await Promise.all(clients.map((api) => queueToTheLimit(api, person)));
@@ -78,14 +78,14 @@ async function attempt(pairs: readonly { email: string; address: string }[]): Pr
 const ATTEMPTS = Array.from({ length: 16 }, (_, index) => index);
 const REFUSED_BEYOND_LIMIT = ATTEMPTS.map((index) => (index < LOGINS_PER_MINUTE ? 401 : 429));
 
-test("an account has a limit of sign-in attempts per minute across all addresses of a network", async () => {
+test("sign-in attempts for an account are limited per minute across processes and all addresses of a network", async () => {
   const { email } = await makeAccount({ make: createFactory(db.sql) });
   expect(await attempt(ATTEMPTS.map((n) => ({ email, address: `198.51.100.${n}` })))).toEqual(
     REFUSED_BEYOND_LIMIT,
   );
 });
 
-test("an address has a limit of sign-in attempts per minute across all accounts", async () => {
+test("sign-in attempts from an address are limited per minute across processes and all accounts", async () => {
   const pairs = ATTEMPTS.map((n) => ({ email: `nobody-${n}@example.com`, address: "203.0.113.7" }));
   expect(await attempt(pairs)).toEqual(REFUSED_BEYOND_LIMIT);
 });

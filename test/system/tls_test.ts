@@ -57,7 +57,7 @@ function syncOnce(given: Readonly<Record<string, string>>) {
   return runCommand([process.execPath, CATALOG_SYNC, "--once"], { env: given });
 }
 
-test("every process works, and all its connections are encrypted", async () => {
+test("with sslmode=verify-full, every process works, and all database connections are encrypted", async () => {
   const { person, project } = await makeExportProject({ make: createFactory(db.sql) });
   const dataset = await exportDataset(api, { person, project }, "issues");
   expect([dataset.status, await dataset.text()]).toEqual([200, expect.stringContaining("\n")]);
@@ -84,7 +84,7 @@ test("every process works, and all its connections are encrypted", async () => {
   await waitFor(() => api.logLines().some(notReplica));
 });
 
-test("an export whose client disconnects ends its query", async () => {
+test("an export's query over TLS ends when its client disconnects", async () => {
   const { person, project } = await makeExportProject({ make: createFactory(db.sql) });
   await addNoise(db, project, NOISE_MIB);
   const countCopies = async () => {
@@ -100,7 +100,7 @@ test("an export whose client disconnects ends its query", async () => {
   expect((await exportDataset(api, { person, project }, "issues")).status).toBe(200);
 });
 
-test("every process exits with a one-line message for a certificate of another authority", async () => {
+test("every process exits with a one-line error if another authority issued the server's certificate", async () => {
   const url = `${db.url}?sslmode=verify-full&sslrootcert=${server.otherAuthority}`;
   const given = { DATABASE_URL: url, DATA_DIR: dataDir };
   const line = "Cannot reach the database: unable to verify the first certificate\n";
@@ -113,7 +113,7 @@ test("every process exits with a one-line message for a certificate of another a
   expect([exitCode, err]).toEqual([1, line]);
 });
 
-test("requests get a 503 after the certificate expires, until it is renewed", async () => {
+test("the readiness check returns 503 after the server's certificate expires, until it is renewed", async () => {
   const check = () => api.request("/health/ready").then(({ status }) => status);
   const endSessions = () => db.admin`
       select pg_terminate_backend(pid) from pg_stat_activity where application_name like 'ulr-%'`;

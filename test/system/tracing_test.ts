@@ -18,7 +18,7 @@ function findSpan(collector: TraceCollector, name: string) {
   return waitFor(() => collector.spans.find((span) => span.name === name));
 }
 
-test("a request, its job and its mail continue the caller's trace", async () => {
+test("a request, the export job it queues and the job's mail continue the caller's trace", async () => {
   using collector = openTraceCollector();
   await using app = await openTestApp();
   const { person, project } = await makeExportProject(app);
@@ -82,7 +82,7 @@ test("a request, its job and its mail continue the caller's trace", async () => 
   expect(JSON.stringify(collector.spans)).not.toMatch(new RegExp(`hidden|${key}|/health/`));
 });
 
-test("a request with a malformed trace header begins a new trace", async () => {
+test("a request with a malformed traceparent header begins a new trace", async () => {
   using collector = openTraceCollector();
   await using app = await openTestApp();
   await using api = await startApi({
@@ -107,7 +107,7 @@ test("a request with a malformed trace header begins a new trace", async () => {
   expect(spans.filter(({ traceId }) => traceId === TRACE_ID)).toEqual([]);
 });
 
-test("the standard OpenTelemetry variables select the sampled traces", async () => {
+test("the standard OpenTelemetry variables control which traces are sampled", async () => {
   using collector = openTraceCollector();
   await using app = await openTestApp();
   const request = async (
@@ -134,7 +134,7 @@ test("the standard OpenTelemetry variables select the sampled traces", async () 
   expect(await request({ OTEL_EXPORTER_OTLP_ENDPOINT: "" }, {})).toBe(0);
 });
 
-test("an unreachable or silent collector delays neither requests nor the shutdown", async () => {
+test("an unreachable or silent trace collector does not make requests or the shutdown fail", async () => {
   using silent = Bun.listen({ hostname: "127.0.0.1", port: 0, socket: { data() {} } });
   await using app = await openTestApp();
   for (const port of [1, silent.port]) {
@@ -153,7 +153,7 @@ test("an unreachable or silent collector delays neither requests nor the shutdow
   }
 });
 
-test("a catalog sync has a span", async () => {
+test("a catalog sync is traced as a span with its outcome", async () => {
   using collector = openTraceCollector();
   await using app = await openTestApp();
   const directory = await mkdtemp(join(tmpdir(), "ulr-tracing-"));

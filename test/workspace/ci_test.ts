@@ -43,7 +43,7 @@ async function run(script: string, { origin }: Server, folder: string, env: Reco
   return { code: await child.exited, lines: out.split("\n").filter((line) => line !== ""), err };
 }
 
-test("the CI script annotates problems at their lines and fails if a file is invalid", async () => {
+test("the CI script annotates each problem at its line, and fails if a file is invalid", async () => {
   await using server = await openListeningApp();
   const { app } = server;
   const person = await app.make.person();
@@ -82,7 +82,7 @@ test("the CI script annotates problems at their lines and fails if a file is inv
   ]);
 });
 
-test("the CI script fails if it cannot check a file, and does not print its key", async () => {
+test("the CI script fails if it cannot check a file, and never prints the API key", async () => {
   await using server = await openListeningApp();
   const person = await server.app.make.person();
   await using repository = await openRepository({ "a.agent.yaml": agentYaml("a") });
@@ -132,7 +132,7 @@ test("the CI script does not mistake a draft for a published version", async () 
   expect([checked.code, checked.lines]).toEqual([1, [expect.stringContaining("title=VERSION_EXISTS::")]]);
 });
 
-test("the publish script publishes exactly the versions that are not published yet", async () => {
+test("the publish script publishes only the versions that are not published yet", async () => {
   await using server = await openListeningApp();
   const { app } = server;
   const person = await app.make.person();

@@ -43,7 +43,7 @@ function constantDefault(name: string): string | undefined {
   return DESCRIBED_DEFAULTS.has(name) ? undefined : String(schema.default);
 }
 
-test("docs/configuration.md lists exactly the variables, with their defaults", async () => {
+test("docs/configuration.md lists exactly the variables that the service reads, with their defaults", async () => {
   const defaults = await readDefaults("docs/configuration.md");
   expect([...defaults.keys()].sort()).toEqual(Object.keys(Environment.properties).sort());
   for (const [name, given] of defaults) expect([name, given]).toEqual([name, constantDefault(name) ?? given]);

@@ -48,7 +48,7 @@ function namesIn(cell = ""): string[] {
   return [...cell.matchAll(/`([^`]+)`/g)].map(([, name = ""]) => name);
 }
 
-test("every dataset is listed with its filters and flags", () => {
+test("docs/contract.md lists every dataset with its filters and flags", () => {
   const listed = readTable("| Dataset | Filters | Flags |").map(([name, filters, flags]) => ({
     name: namesIn(name)[0],
     filters: namesIn(filters),
@@ -62,7 +62,7 @@ test("every dataset is listed with its filters and flags", () => {
   expect(listed).toEqual(known);
 });
 
-test("every error code is listed with its status", () => {
+test("docs/contract.md lists every error code with its status", () => {
   const listed = readTable("| Code | Status | When | What to do |").map(([code, status]) => [
     namesIn(code)[0],
     Number(status),
@@ -89,7 +89,7 @@ function parameterBound(document: OpenApiDocument, place: [string, string], boun
   return count(Number(all.find((parameter) => parameter.name === name)?.schema[bound]));
 }
 
-test("fixed limits match the code", async () => {
+test("docs/contract.md lists the fixed limits with the values from the code", async () => {
   await using api = await openTestApp();
   const document = await readDocument(api);
   const maxItemsOf = (schema: string) =>
@@ -143,7 +143,7 @@ test("fixed limits match the code", async () => {
   });
 });
 
-test("configurable limits match the configuration's defaults", () => {
+test("docs/contract.md lists the configurable limits with the default values", () => {
   const defaults = Object.fromEntries(
     Object.entries(Environment.properties).map(([name, schema]) => [name, String(schema.default)]),
   );

@@ -28,7 +28,7 @@ async function printBill(origin: string, usage: readonly object[]) {
   return { code: await child.exited, lines, err };
 }
 
-test("the program in docs/cost.md prices each execution with the prices of its day", async () => {
+test("the program in docs/cost.md prices each execution at that day's prices", async () => {
   await using server = await openListeningApp();
   const { sql } = server.app.db;
   const catalogOf = (input: number) =>

@@ -49,7 +49,7 @@ const APIS = ["api-1", "api-2"];
 const OWN_SERVICES = ["migrate", ...APIS, "jobs", "catalog-sync"];
 
 describe("deploy/Dockerfile", () => {
-  test("copies only existing files that .dockerignore allows", async () => {
+  test("copies only existing files, from exactly the folders that .dockerignore allows", async () => {
     const dockerfile = DockerfileParser.parse(await read("deploy/Dockerfile"));
     const copied = dockerfile
       .getCOPYs()
@@ -61,7 +61,7 @@ describe("deploy/Dockerfile", () => {
     expect([...top].sort()).toEqual([...allowed].sort());
   });
 
-  test("starts an existing program as an ordinary user, with the tests' version of Bun", async () => {
+  test("starts an existing program as a non-root user, with the Bun version used in CI", async () => {
     const dockerfile = DockerfileParser.parse(await read("deploy/Dockerfile"));
     const [, bun] = /bun@([\d.]+)/.exec(await read(".ci/run")) ?? [];
     expect(dockerfile.getFROMs().map((from) => from.getImage())).toEqual(
@@ -83,7 +83,7 @@ describe("deploy/Dockerfile", () => {
 });
 
 describe("deploy/compose/compose.yaml", () => {
-  test("runs existing programs with existing variables", async () => {
+  test("runs only existing programs, with known environment variables", async () => {
     const { services } = await readCompose();
     expect(Object.keys(services).sort()).toEqual([...OWN_SERVICES, "nginx", "postgres"].sort());
     for (const name of OWN_SERVICES) {
@@ -116,7 +116,7 @@ describe("deploy/compose/compose.yaml", () => {
       expect([name, file]).toEqual([name, `./secrets/${name}`]);
   });
 
-  test("gives APIs the addresses that nginx uses, and time to stop", async () => {
+  test("gives APIs the addresses that nginx uses, and enough time to shut down", async () => {
     const { services } = await readCompose();
     const upstreams = (await read("deploy/nginx.conf")).match(/(?<=^ +server )api-\d\.internal(?=:3000 )/gm);
     const hosts = services["nginx"]?.extra_hosts ?? [];
@@ -168,7 +168,7 @@ describe("deploy/systemd", () => {
     return Promise.all(paths.map(async (path) => ({ path, text: await read(path) })));
   };
 
-  test("units start existing programs with the same restrictions", async () => {
+  test("units start existing programs, all with the same sandbox settings", async () => {
     const units = await readUnits();
     expect(units).toHaveLength(4);
     for (const { path, text } of units) {
@@ -179,7 +179,7 @@ describe("deploy/systemd", () => {
     expect(new Set(restrictions).size).toBe(1);
   });
 
-  test("the environment file sets existing variables and a delay that fits the units' stop timeout", async () => {
+  test("the environment file sets known variables, and a shutdown delay within the units' stop timeout", async () => {
     const text = await read("deploy/systemd/ulr.env.example");
     const names = [...text.matchAll(/^#?([A-Z0-9_]+)=/gm)].map(([, name = ""]) => name);
     expect(names.length).toBeGreaterThan(5);

@@ -18,7 +18,7 @@ const NOT_EXPORTED: readonly string[] = [
 
 const TABLES = Object.values(EXPORT_DATASETS).map(({ table }) => table);
 
-test("every tracker column is either exported or deliberately internal", async () => {
+test("every tracker column is either exported or listed as not exported", async () => {
   await using db = await openTestDatabase();
   const rows = await db.sql<{ tableName: string; columnName: string }[]>`
     select table_name, column_name
@@ -40,7 +40,7 @@ test("exported names are the column names in camelCase", () => {
   expect(wrong).toEqual([]);
 });
 
-test("exported integers have the width of their columns", async () => {
+test("exported integers have the same bit width as their columns", async () => {
   await using db = await openTestDatabase();
   const rows = await db.sql<{ tableName: string; columnName: string; bits: number }[]>`
     select table_name, column_name, numeric_precision as bits
@@ -56,7 +56,7 @@ test("exported integers have the width of their columns", async () => {
   expect(exported.toSorted()).toEqual(inDatabase.toSorted());
 });
 
-test("exported texts have the maximum lengths of their columns", async () => {
+test("exported texts have the same maximum length as their columns", async () => {
   await using db = await openTestDatabase();
   const rows = await db.sql<{ column: string; definition: string }[]>`
     select c.relname || '.' || a.attname as column, pg_get_constraintdef(k.oid) as definition

@@ -13,7 +13,7 @@ function layerOf(path: string): string {
   return /^(?:api\/pages\/(?:\w+\/)?|api\/admin\/|[\w-]+\/)/.exec(path)?.[0] ?? "";
 }
 
-test("no layer exports a name twice, and no other layer exports a name of shared/", async () => {
+test("no layer exports a name twice, and no layer exports a name that shared/ also exports", async () => {
   const places = new Map<string, string[]>();
   for (const path of await listFiles("{api,sql,shared,jobs,catalog-sync,deploy}/**/*.ts")) {
     const text = await Bun.file(join(ROOT, path)).text();

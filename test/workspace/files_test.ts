@@ -11,13 +11,13 @@ const files = await Array.fromAsync(
   async (path) => ({ path, text: await Bun.file(join(ROOT, path)).text() }),
 );
 
-test("files begin with a description of their content", () => {
+test("source files and test helpers begin with a doc comment", () => {
   // Test files need no description, because their names and tests describe them.
   const silent = files.filter(({ path, text }) => !path.endsWith("_test.ts") && !text.startsWith("/**"));
   expect(silent.map(({ path }) => path)).toEqual([]);
 });
 
-test("files do not exceed the maximum length", () => {
+test("source and test files do not exceed the maximum number of lines", () => {
   const long = files.filter(({ path, text }) => {
     const limit = path.startsWith("test/") ? MAX_TEST_LINES : MAX_LINES;
     return text.split("\n").length - 1 > limit;
@@ -32,7 +32,7 @@ test("test files are named so that `bun test` finds them", () => {
   expect(unseen.map(({ path }) => path)).toEqual([]);
 });
 
-test("no test is skipped, and no test is marked to run alone", () => {
+test("no test is marked with skip, todo, only or a condition", () => {
   const marked = files.filter(({ text }) =>
     /\b(?:test|describe|it)\.(?:skip|todo|only|if|skipIf|todoIf)\b/.test(text),
   );

@@ -26,13 +26,13 @@ function programsIn(text: string): ProgramName[] {
   );
 }
 
-test("every pattern of a group matches test files", () => {
+test("every file pattern of a test group matches a test file", () => {
   const patterns = TEST_GROUPS.flatMap(({ files }) => files);
   const idle = patterns.filter((pattern) => !paths.some((path) => new Bun.Glob(pattern).match(path)));
   expect(idle).toEqual([]);
 });
 
-test("a run whose only file is left out does not fail", async () => {
+test("a test run passes if its only file is left out, but fails if its only file does not exist", async () => {
   const file = "test/api/documents/compare_documents/programs_test.ts";
   const command = [process.execPath, "test/main.ts", "--without", "patches", file];
   const run = Bun.spawn(command, { cwd: ROOT, stdout: "pipe", stderr: "ignore" });
@@ -52,7 +52,7 @@ async function readWithHelpers(path: string): Promise<string> {
   return [text, ...(await Promise.all(helpers))].join("\n");
 }
 
-test("a test file that runs a program is in a group that lists the program", async () => {
+test("a test file that runs a system program belongs to a group that lists the program", async () => {
   const stray: string[] = [];
   for (const path of paths) {
     const known: readonly ProgramName[] = groupOf(path)?.programs ?? [];

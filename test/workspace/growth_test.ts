@@ -2,7 +2,7 @@
 import { expect, test } from "bun:test";
 import { openTestDatabase } from "../helpers/postgres/database.ts";
 
-test("docs/operating.md lists exactly the existing tables under Growth, each once", async () => {
+test("docs/operating.md lists each existing table exactly once under Growth", async () => {
   await using db = await openTestDatabase();
   const tables = await db.sql<{ name: string }[]>`
     select c.relname as name

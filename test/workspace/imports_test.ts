@@ -52,7 +52,7 @@ function listSpecifiers(text: string): string[] {
 
 const sources = await readSources();
 
-test("imports follow the folder rules", () => {
+test("folders import only from the folders allowed to them", () => {
   const offences = sources.flatMap(({ path, folder, text }) =>
     listSpecifiers(text)
       .filter((specifier) => specifier.startsWith("."))
@@ -89,7 +89,7 @@ test("there are no import cycles", () => {
 const MAX_FLOORS = 7;
 
 /** Compares folders up to the second level below api/. A folder's layer is one above the highest layer that it imports. */
-test("folders of api/ import each other without cycles and in few layers", () => {
+test("folders of api/ import each other without cycles, in at most seven layers", () => {
   const folderOf = (path: string) => dirname(path).split("/").slice(0, 3).join("/");
   const files = Map.groupBy(
     sources.filter(({ folder }) => folder === "api"),
@@ -200,7 +200,7 @@ const KEEPS_CONNECTIONS: readonly (readonly [what: string, keeps: (text: string)
   ],
 ];
 
-test("requests to other servers keep no connection, and only http_fetch.ts calls fetch", () => {
+test("requests to other servers keep no connection alive, and only http_fetch.ts calls fetch", () => {
   const offences = sources
     .filter(({ path, folder }) => folder !== "test" && path !== "shared/network/http_fetch.ts")
     .flatMap(({ path, text }) =>

@@ -62,7 +62,7 @@ unzip -q -d ${name} ${name}.zip`;
   };
 }
 
-test("a copy in DuckDB follows its project, even through an increment without rows", async () => {
+test("a DuckDB copy of a project, updated by increments, stays current even after an empty increment", async () => {
   await using server = await openListeningApp();
   const { app } = server;
   const { person, project, ids } = await makeExportProject(app);
@@ -91,7 +91,7 @@ test("a copy in DuckDB follows its project, even through an increment without ro
   });
 });
 
-test("a copy in DuckDB follows its organization: rows move, and projects are deleted, restored and created", async () => {
+test("a DuckDB copy of an organization stays current as rows move and projects are deleted, restored and created", async () => {
   await using server = await openListeningApp({ config: { exportJobsPerHour: 100 } });
   const { app } = server;
   const { sql } = app.db;

@@ -24,14 +24,14 @@ function runStart(cwd: string) {
 
 const ONLY_START = { prestart: scripts.prestart, start: "echo started" };
 
-test("start, test, check and bench install missing packages", () => {
+test("start, test, check and bench first install missing packages", () => {
   for (const name of ["start", "test", "check", "bench"]) {
     expect(scripts[`pre${name}`]).toStartWith("bun install --frozen-lockfile");
   }
   for (const name of ["check", "bench"]) expect(scripts[`pre${name}`]).toContain("--cwd test/bench");
 });
 
-test("an aliased package counts as installed when its own version is present", async () => {
+test("an aliased package counts as installed if the version that the alias names is present", async () => {
   await using folder = await openFolder({
     "package.json": { dependencies: { "@a/b": "1.2.3", other: "npm:@a/b@2.0.0" } },
     "node_modules/@a/b/package.json": { version: "1.2.3" },
@@ -40,7 +40,7 @@ test("an aliased package counts as installed when its own version is present", a
   expect(isInstalled(folder.root)).toBe(true);
 });
 
-test("a missing package is installed before the command runs, and a second run succeeds", async () => {
+test("bun run start installs a missing package before it runs, and a second start succeeds", async () => {
   await using folder = await openFolder({
     "package.json": {
       name: "x",
@@ -63,7 +63,7 @@ test("a missing package is installed before the command runs, and a second run s
   }
 });
 
-test("a failed installation ends the command with the reason", async () => {
+test("if the installation fails, bun run start exits with 1 and prints the reason", async () => {
   await using folder = await openFolder({
     "package.json": {
       name: "x",

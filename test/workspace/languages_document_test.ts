@@ -2,13 +2,13 @@ import { expect, test } from "bun:test";
 import { AGENT_BLOCKS } from "../../shared/definitions/translate/agent/agent_source.ts";
 import { readLanguages, renderLanguages } from "../helpers/definitions/language_document.ts";
 
-test("docs/languages.md lists every key and is up to date with `bun run languages`", async () => {
+test("docs/languages.md lists the definition keys and equals the output of `bun run languages`", async () => {
   const text = await readLanguages();
   expect(text).toBe(await renderLanguages());
   expect(text.match(/^\| `/gm)?.length).toBeGreaterThan(400);
 });
 
-test("docs/languages.md lists the blocks that each agent type needs and leaves out", async () => {
+test("docs/languages.md lists the blocks that each agent type requires and the blocks left out of its rendering", async () => {
   const text = await readLanguages();
   const list = (names: readonly string[]) => names.map((name) => `\`${name}\``).join(", ");
   const rows = Object.entries(AGENT_BLOCKS).map(

@@ -49,7 +49,7 @@ test("file paths in code spans of documents exist", async () => {
 /** A citation: `docs/contract.md`, or `docs/contract.md, Limits` if a comment cites a section. */
 const CITATION = /docs\/([\w-]+\.md)(?:, ([A-Z][a-z]+(?: [a-z]+)*)(?=[.:)]))?/g;
 
-test("pages and sections cited in comments exist", async () => {
+test("pages and sections of docs/ cited in comments exist", async () => {
   const code = await listFiles("{api,catalog-sync,deploy,jobs,shared,sql,test}/**/*.{ts,sql}");
   const pages = new Map(documents.map(({ path, text }) => [path, anchorsOf(text)]));
   const unknown: string[] = [];

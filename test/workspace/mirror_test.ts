@@ -2,7 +2,7 @@
 import { expect, test } from "bun:test";
 import { sources, sourcesOf, tests } from "./mirror.ts";
 
-test("a test file has the name of a source file or is in a folder with that name", () => {
+test("every test file is named after a source file or is in a folder named after a source file", () => {
   const lost = tests.filter((path) => !sourcesOf(path).some((source) => sources.includes(source)));
   expect(lost).toEqual([]);
 });

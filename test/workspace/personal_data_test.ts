@@ -6,7 +6,7 @@ import { openTestDatabase } from "../helpers/postgres/database.ts";
 /** Tracker tables, which share one row of the page. */
 const TRACKER = new Set<string>(Object.values(EXPORT_DATASETS).map(({ table }) => table));
 
-test("docs/operating.md names every table that refers to a user or holds addresses, emails or networks", async () => {
+test("docs/operating.md lists every table that refers to users or holds addresses, emails or networks", async () => {
   await using db = await openTestDatabase();
   const rows = await db.sql<{ name: string }[]>`
     select conrelid::regclass::text as name

@@ -10,7 +10,7 @@ const DEFINITION = "/definitions/{type}/{name}";
 /** Suffixes of an endpoint's alternative formats, which share the endpoint's line. */
 const FORM = /\.(csv|parquet|md|yaml)$/;
 
-test("the README lists exactly the existing endpoints", async () => {
+test("the README lists exactly the API's endpoints", async () => {
   const readme = await Bun.file(new URL("../../README.md", import.meta.url)).text();
   const listed = [...readme.matchAll(/`(GET|POST|PUT|PATCH|DELETE) ([/…][^` ]*)`/g)].map(
     ([, method, path = ""]) => `${method} ${PREFIX}${path.replace("…", DEFINITION)}`,

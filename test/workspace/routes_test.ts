@@ -158,13 +158,13 @@ function examplePath(route: Route): string {
   return route.pattern.replaceAll(/:\w+/g, "x").replaceAll("*", "x");
 }
 
-test("exactly the listed routes are public", async () => {
+test("only the listed routes are public", async () => {
   await using api = await openTestApp();
   const open = api.app.routes.filter(({ access }) => access === "public");
   expect(open.map((route) => `${route.method} ${route.pattern}`).sort()).toEqual(PUBLIC_ROUTES);
 });
 
-test("every other route returns 401 without a credential", async () => {
+test("every route that is not public returns 401 without a credential", async () => {
   await using api = await openTestApp({ config: { rateLimitAnonymousPerMinute: 10_000 } });
   const closed = api.app.routes.filter((route) => route.access !== "public");
   expect(closed.length).toBeGreaterThan(0);
@@ -192,7 +192,7 @@ function wordOf(path: string): string {
   return path.split("/").findLast((part) => /^[a-z.]/.test(part)) ?? "";
 }
 
-test("the tests of every route's source file mention the route", async () => {
+test("every route is mentioned in the tests for its source file", async () => {
   const missing: string[] = [];
   let found = 0;
   for (const source of sources.filter((path) => path.startsWith("api/"))) {

@@ -11,7 +11,7 @@ import { ROOT } from "./source_files.ts";
 const page = await Bun.file(join(ROOT, "SECURITY.md")).text();
 const [, afterLeak = ""] = page.split("## After a leak\n");
 
-test("the commands in the section After a leak exist", () => {
+test("the admin commands that SECURITY.md gives for use after a leak exist", () => {
   const commands = [...afterLeak.matchAll(/`(?:bun run admin )?((?:user|key|session|audit|org) [^`]*)`/g)];
   expect(commands.length).toBeGreaterThan(9);
   for (const [, words = ""] of commands) {
@@ -19,7 +19,7 @@ test("the commands in the section After a leak exist", () => {
   }
 });
 
-test("the statements for a leaked database revoke sessions and authenticator apps, and keep passkeys", async () => {
+test("the SQL that SECURITY.md gives for a leaked database revokes sessions and authenticator apps, and keeps passkeys", async () => {
   const clock = new Clock();
   await using api = await openTestApp({ now: clock.now });
   const { key, account } = await withTotp(api, clock, await makeAccount(api));

@@ -29,7 +29,7 @@ async function write(): Promise<string> {
   return api.db.url;
 }
 
-test("a test finds no data of the previous test in any table or sequence", async () => {
+test("a test finds no data from an earlier test in any table or sequence", async () => {
   await using created = await createTestDatabase();
   const url = await write();
   await using next = await openTestDatabase();

@@ -28,7 +28,7 @@ test.each(Object.values(EXPORT_DATASETS).map(({ table, columns }) => [table, col
   },
 );
 
-test("a role with the grants of docs/tracker.md can write its sample rows but not delete rows", async () => {
+test("a role with the grants in docs/tracker.md can insert the sample rows but cannot delete rows", async () => {
   await using db = await openTestDatabase();
   const [grants = "", inserts = ""] = await readSql();
   await using tracker = await openLoginRole(db, { name: "acme_tracker" });
@@ -41,7 +41,7 @@ test("a role with the grants of docs/tracker.md can write its sample rows but no
   await expect(Promise.resolve(tracker.sql`delete from runs`)).rejects.toThrow("permission denied");
 });
 
-test("the triggers of docs/tracker.md guard a tracker's own table, and tracker check accepts them", async () => {
+test("the triggers in docs/tracker.md check row times in a tracker's own table, and pass `tracker check`", async () => {
   await using db = await openTestDatabase();
   await moveToForeignTracker(db.owner);
   await db.owner.unsafe(`
