@@ -26,7 +26,7 @@ test("isStorable() rejects NUL and lone surrogates", () => {
   expect(["a😀", "a\0", "a\uD83D"].map(isStorable)).toEqual([true, false, false]);
 });
 
-test("normalizeText() keeps only the first thirty of consecutive combining marks", () => {
+test("normalizeText() keeps only the first thirty marks in a run of combining marks", () => {
   expect(normalizeText("ﬁancé\u0301", "NFKC")).toBe("fiancé\u0301");
   expect(normalizeText("e\u0301x", "NFKC")).toBe("éx");
   // Normalizing all marks would take minutes.

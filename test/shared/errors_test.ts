@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { ApiError, ERRORS, type ErrorCode } from "../../shared/errors.ts";
 
-test("an error's message contains its details, unless the caller passes a message", () => {
+test("an error's message includes the error's details, unless the caller passes a message", () => {
   const texts = [
     new ApiError("PAYLOAD_TOO_LARGE", { details: { maxSize: 4096 } }),
     new ApiError("PAYLOAD_TOO_LARGE"),
@@ -22,14 +22,14 @@ test("an error's message contains its details, unless the caller passes a messag
   ]);
 });
 
-test("an error has Retry-After from its code or its caller, and keeps the caller's other headers", () => {
+test("an error gets Retry-After from its code or from the caller, and keeps the caller's other headers", () => {
   expect(new ApiError("SERVICE_UNAVAILABLE").headers).toEqual({ "Retry-After": "5" });
   expect(new ApiError("RATE_LIMITED", { retryAfter: 17 }).headers).toEqual({ "Retry-After": "17" });
   const headers = { "Content-Range": "bytes */9" };
   expect(new ApiError("RANGE_NOT_SATISFIABLE", { details: { bytes: 9 }, headers }).headers).toEqual(headers);
 });
 
-test("every 429 and 503 code except EXPORT_JOB_LIMIT has Retry-After", () => {
+test("every error code with status 429 or 503, except EXPORT_JOB_LIMIT, sets Retry-After by default", () => {
   const codes = Object.keys(ERRORS) as ErrorCode[];
   const silent = codes
     .filter((code) => [429, 503].includes(ERRORS[code].status))

@@ -22,7 +22,7 @@ test("parseInstant() reads ISO 8601 with an offset and truncates to milliseconds
   for (const [given, expected] of cases) expect([given, parseInstant(given)]).toEqual([given, expected]);
 });
 
-test("parseInstant() rejects invalid times, and times without a date or an offset", () => {
+test("parseInstant() rejects invalid times, dates without a time, and times without an offset", () => {
   const cases = [
     "",
     "now",
@@ -55,6 +55,6 @@ test("parseInstant() accepts what Date.toISOString() returns for the years 1 to 
   fc.assert(fc.property(dates, (date) => parseInstant(date.toISOString()) === date.toISOString()));
 });
 
-test("addMilliseconds() carries over to larger units", () => {
+test("addMilliseconds() carries over into larger units, up to the year", () => {
   expect(addMilliseconds("2026-01-01T00:00:00.000Z", -1)).toBe("2025-12-31T23:59:59.999Z");
 });

@@ -35,13 +35,13 @@ function key(kind: KeyKind, scope: KeyScope = "write"): Credential {
   return { type: "key", id: "k", kind, scope, orgId: null, expiresAt: null };
 }
 
-test("mayWrite() lets sessions and write keys write", () => {
+test("mayWrite() allows sessions and keys with the write scope", () => {
   expect(mayWrite(session)).toEqual({ ok: true });
   expect(mayWrite(key("automation", "write"))).toEqual({ ok: true });
   expect(mayWrite(key("user", "read"))).toEqual({ ok: false, code: "INSUFFICIENT_SCOPE" });
 });
 
-test("maySeeOrg() hides organizations that require a second factor only from sessions without one", () => {
+test("maySeeOrg() hides an organization that requires a second factor only from sessions without a second factor", () => {
   const guarded = { slug: "demo", requireSecondFactor: true };
   const refusal = { ok: false, code: "SECOND_FACTOR_REQUIRED", details: { organization: "demo" } } as const;
   expect(maySeeOrg(session, guarded)).toEqual(refusal);
@@ -51,14 +51,14 @@ test("maySeeOrg() hides organizations that require a second factor only from ses
   expect(maySeeOrg(session, { ...guarded, requireSecondFactor: false })).toEqual({ ok: true });
 });
 
-test("isSession() refuses keys of every kind", () => {
+test("isSession() rejects keys of every kind", () => {
   expect(isSession(session)).toEqual({ ok: true });
   for (const kind of KEY_KINDS) {
     expect(isSession(key(kind))).toEqual({ ok: false, code: "SESSION_REQUIRED" });
   }
 });
 
-test("hasOrgRole() orders viewer, publisher, admin, owner", () => {
+test("hasOrgRole() ranks roles in the order viewer, publisher, admin, owner", () => {
   const allowed = ORG_ROLES.map((required) =>
     ORG_ROLES.filter((current) => hasOrgRole(current, required).ok),
   );
@@ -75,7 +75,7 @@ test("hasOrgRole() orders viewer, publisher, admin, owner", () => {
   });
 });
 
-test("isPersonalCredential() refuses automation and system keys", () => {
+test("isPersonalCredential() rejects automation and system keys", () => {
   const personal = KEY_KINDS.filter((kind) => isPersonalCredential(key(kind)).ok);
   expect([personal, isPersonalCredential(session).ok]).toEqual([["user"], true]);
   expect(isPersonalCredential(key("system"))).toEqual({
@@ -86,7 +86,7 @@ test("isPersonalCredential() refuses automation and system keys", () => {
 });
 
 describe("mayExportDataset()", () => {
-  test("lets any member with any credential export on a paid tier", () => {
+  test("allows every role and every credential on a paid tier", () => {
     for (const credential of [session, ...KEY_KINDS.map((kind) => key(kind, "read"))]) {
       for (const role of ORG_ROLES) {
         expect(mayExportDataset({ credential, role, tier: "hobbyist" })).toEqual({ ok: true });
@@ -95,7 +95,7 @@ describe("mayExportDataset()", () => {
     }
   });
 
-  test("requires any paid tier", () => {
+  test("rejects only the free tier", () => {
     const member = { credential: session, role: "viewer" } as const;
     const paid = SUBSCRIPTION_TIERS.filter((tier) => mayExportDataset({ ...member, tier }).ok);
     expect(paid).toEqual(["hobbyist", "plus", "pro", "enterprise"]);
@@ -117,7 +117,7 @@ describe("mayExportBundle()", () => {
     });
   });
 
-  test("checks the key's kind, then the role, then the tier", () => {
+  test("checks the kind of key, then the role, then the tier", () => {
     const codes = [
       mayExportBundle({ credential: key("automation"), role: "viewer", tier: "free" }),
       mayExportBundle({ credential: session, role: "viewer", tier: "free" }),
@@ -140,7 +140,7 @@ test("mayWriteDefinitions() requires publisher or above", () => {
   expect(allowed).toEqual(["publisher", "admin", "owner"]);
 });
 
-test("mayCompareContent() requires any paid tier", () => {
+test("mayCompareContent() rejects only the free tier", () => {
   expect(SUBSCRIPTION_TIERS.filter((tier) => mayCompareContent(tier).ok)).toEqual([
     "hobbyist",
     "plus",
@@ -150,7 +150,7 @@ test("mayCompareContent() requires any paid tier", () => {
   expect(mayCompareContent("free")).toMatchObject({ details: { currentTier: "free", feature: "diff" } });
 });
 
-test("forkDenial() checks the version, then the caller", () => {
+test("forkDenial() checks the version's status, then the caller's role", () => {
   const refusals = (isOwn: boolean, role: OrgRole | null) =>
     [...DEFINITION_STATUSES, null].map((status) => forkDenial({ status, isOwn, isQuarantined: false }, role));
   expect(refusals(false, "publisher")).toEqual(["NOT_PUBLISHED", null, null, "ARCHIVED", "NOT_PUBLISHED"]);

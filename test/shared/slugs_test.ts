@@ -22,7 +22,7 @@ test.each(["menu", "x".repeat(60), `${"x".repeat(57)} y`, "550e8400-e29b-41d4-a7
   },
 );
 
-test("isAccountSlug() accepts 1 to 63 characters of a-z, 0-9, ., _ and -, without - at the start", () => {
+test('isAccountSlug() accepts 1 to 63 characters from a-z, 0-9, ".", "_" and "-", but no leading "-"', () => {
   expect(["a", "a-b_c.d", "0x"].every(isAccountSlug)).toBe(true);
   expect(["", "-a", "A", "a b", "ä", "a".repeat(64)].some(isAccountSlug)).toBe(false);
 });

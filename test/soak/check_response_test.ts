@@ -31,7 +31,7 @@ describe("checkOutcome with a response", () => {
   const body = Buffer.from("{}");
   const found: End = { type: "answer", status: 200, headers: new Headers(), body };
 
-  test("accepts expected statuses, and 429 for requests with limited concurrency", () => {
+  test("accepts expected statuses, and 429 for requests that occupy a slot", () => {
     expect(checkOutcome(ATTEMPT, found, NONE)).toBeNull();
     expect(checkOutcome({ ...ATTEMPT, expects: [201] }, found, NONE)).toContain("answered 200");
     expect(checkOutcome({ ...ATTEMPT, expects: [404] }, failure(404), NONE)).toBeNull();
@@ -42,7 +42,7 @@ describe("checkOutcome with a response", () => {
     expect(checkOutcome({ ...ATTEMPT, expects: [429] }, failure(429), NONE)).toContain("without Retry-After");
   });
 
-  test("rejects internal errors, even during an outage", () => {
+  test("rejects 500, 502 and 504, even during an outage", () => {
     for (const status of [500, 502, 504]) {
       expect(checkOutcome(ATTEMPT, failure(status), away("database", 0, null))).toContain(
         `answered ${status}`,
@@ -50,7 +50,7 @@ describe("checkOutcome with a response", () => {
     }
   });
 
-  test("rejects an error without its envelope", () => {
+  test("rejects an error response without the error envelope", () => {
     const bare: End = { type: "answer", status: 404, headers: new Headers(), body };
     expect(checkOutcome({ ...ATTEMPT, expects: [404] }, bare, NONE)).toContain("without its envelope");
   });

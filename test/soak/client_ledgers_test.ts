@@ -22,7 +22,7 @@ async function insertExecution(
     values (${lineId}, ${runId}, ${source}, ${userId})`;
 }
 
-test("the execution ledger finds lost, duplicate, unsent and uncounted executions", async () => {
+test("the execution ledger finds lost, duplicate and uncounted executions, and executions that no client sent", async () => {
   await using db = await openTestDatabase();
   const person = await createFactory(db.sql).person();
   const { lineId } = await makeDefinition(db.sql, person, { name: "reviewer", status: "published" });
@@ -86,7 +86,7 @@ test("the key ledger finds lost, unrevoked and surplus keys", async () => {
   ]);
 });
 
-test("the export ledger finds row counts that differ at one cutoff or from the table", async () => {
+test("the export ledger finds row counts that differ between exports at one cutoff or from the table", async () => {
   await using db = await openTestDatabase();
   const make = createFactory(db.sql);
   const { user, org } = await make.person();
@@ -100,7 +100,7 @@ test("the export ledger finds row counts that differ at one cutoff or from the t
   expect(await book.listTroubles(db.sql)).toHaveLength(1);
 });
 
-test("the job ledger finds lost and surplus jobs, backward status changes and unexplained final states", async () => {
+test("the job ledger finds lost and surplus jobs, backward status changes and unexpected final statuses", async () => {
   await using db = await openTestDatabase();
   const { user, org } = await createFactory(db.sql).person();
   const insert = async (status: string, errorCode: string | null) => {

@@ -8,7 +8,7 @@ function addAnswers(ledger: LatencyLedger, phase: Phase, kind: string, slowMs: n
   for (let n = 0; n < 1000; n += 1) ledger.add(kind, n % 50 === 0 ? slowMs : 10);
 }
 
-test("the latency ledger reports a kind of client whose 99th percentile more than triples", () => {
+test("the latency ledger reports a kind of client whose 99th-percentile latency more than triples", () => {
   const ledger = new LatencyLedger();
   addAnswers(ledger, "warm-up", "reader", 9000);
   addAnswers(ledger, "calm", "reader", 100);
@@ -34,7 +34,7 @@ test("the latency ledger reports a phase with too few responses", () => {
   expect(ledger.listTroubles()).toEqual([]);
 });
 
-test("the abuse ledger reports kinds without any response and counts outcomes", () => {
+test("the abuse ledger reports kinds of client that never got a response, and counts outcomes", () => {
   const ledger = new AbuseLedger();
   for (const end of ["400", "400", "429", "broken"]) ledger.add("nester", end);
   ledger.add("searcher", "refused");

@@ -29,7 +29,7 @@ const credentialsJson = (token: string, expiresAt: number) =>
 
 const container = (url: string) => ({ type: "container", url, token: null, tokenFile: null }) as const;
 
-test("concurrent calls share one fetch of credentials, and credentials are replaced before they expire", async () => {
+test("concurrent calls share one fetch of credentials, and new credentials are fetched before the old ones expire", async () => {
   let time = Date.now();
   let fetches = 0;
   await using endpoint = serve(() => {
@@ -46,7 +46,7 @@ test("concurrent calls share one fetch of credentials, and credentials are repla
   expect(fetches).toBe(2);
 });
 
-test("credentials stay in use while the endpoint fails, until they expire", async () => {
+test("if the endpoint fails, the current credentials stay in use until they expire", async () => {
   let time = Date.now();
   let fetches = 0;
   await using endpoint = serve(() => {
@@ -106,7 +106,7 @@ test("fetching credentials from a silent endpoint times out", async () => {
   gone.resolve(new Response());
 });
 
-test("the endpoint receives the token from the file, and errors contain neither the token nor the response", async () => {
+test("the endpoint receives the token from the file, and errors reveal neither the token nor the response body", async () => {
   const tokenFile = join(tmpdir(), `ulr-token-${crypto.randomUUID()}`);
   await using endpoint = serve((request) =>
     request.headers.get("authorization") === "secret-1"
@@ -124,7 +124,7 @@ test("the endpoint receives the token from the file, and errors contain neither 
   await rm(tokenFile);
 });
 
-test("the web identity file is read again for each exchange at STS", async () => {
+test("the web identity token file is read again for each exchange at STS", async () => {
   const tokenFile = join(tmpdir(), `ulr-identity-${crypto.randomUUID()}`);
   await Bun.write(tokenFile, "identity-1\n");
   let time = Date.now();

@@ -2,7 +2,7 @@
 import { expect, test } from "bun:test";
 import { openBucketRequests } from "../../../shared/artifacts/s3_requests.ts";
 
-test("a timeout error contains the request, bucket, endpoint and timeout, and the variable to check", async () => {
+test("a timeout error names the request, bucket, endpoint, timeout and the variable to check", async () => {
   await using stack = new AsyncDisposableStack();
   const server = stack.adopt(
     Bun.serve({ hostname: "127.0.0.1", port: 0, fetch: () => new Promise<Response>(() => {}) }),

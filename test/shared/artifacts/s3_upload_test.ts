@@ -63,7 +63,7 @@ test("a rejected part fails the upload without an unhandled rejection, even if t
   expect(bucket.seen.abortCount).toBe(1);
 });
 
-test("an abort during a part fails the upload without an unhandled rejection, even if the next part is slow", async () => {
+test("an abort while a part is being sent fails the upload without an unhandled rejection", async () => {
   await using bucket = openBucket(() => new Promise<Response>(() => {}));
   const stopping = new AbortController();
   const { signal } = stopping;
@@ -83,7 +83,7 @@ test("an abort during a part fails the upload without an unhandled rejection, ev
 /** The timeout of a part. Even on a slow machine, a part arrives within about a second. */
 const SILENCE_MS = 4_000;
 
-test("a part whose connection falls silent is retried once, and the upload fails if the retry is silent too", async () => {
+test("a part that gets no response is retried once, and the upload fails if the retry gets no response either", async () => {
   const silence = () => new Promise<Response>(() => {});
   async function* content(): AsyncGenerator<Uint8Array, void, void> {
     yield new Uint8Array(PART_BYTES);
@@ -105,7 +105,7 @@ test("a part whose connection falls silent is retried once, and the upload fails
   expect(always.seen).toEqual({ partCount: 2, abortCount: 1, failedPartCount: 1 });
 });
 
-test("content that exceeds `maxBytes` by one byte fails, and content of exactly `maxBytes` is sent", async () => {
+test("content of `maxBytes` plus one byte is rejected, and content of exactly `maxBytes` is sent", async () => {
   await using bucket = openBucket(() => new Response(null, { headers: { ETag: "1" } }));
   async function* content(bytes: number): AsyncGenerator<Uint8Array, void, void> {
     yield new Uint8Array(bytes);

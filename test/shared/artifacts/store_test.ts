@@ -135,7 +135,7 @@ for (const [kind, open] of [
     expect(await names(store)).toEqual(["b.2.zip"]);
   });
 
-  test(`a ${kind} stores nothing if the content fails, and rethrows its error`, async () => {
+  test(`a ${kind} stores nothing if reading the content fails, and rethrows the error`, async () => {
     await using opened = await open();
     const { store } = opened;
     async function* failing(): AsyncGenerator<Uint8Array, void, void> {
@@ -147,14 +147,14 @@ for (const [kind, open] of [
     expect(await store.write("a.1.zip", noise(1))).toMatchObject({ bytes: MIB });
   });
 
-  test(`a ${kind} does not return an incomplete artifact`, async () => {
+  test(`a ${kind} throws a storage error instead of returning an incomplete artifact`, async () => {
     await using opened = await open();
     await opened.store.write("a.1.zip", noise(1));
     const read = opened.store.read("a.1.zip", { bytes: MIB + 1, signal, isOver });
     expect(await read.catch((error: unknown) => error)).toBeInstanceOf(ArtifactStorageError);
   });
 
-  test(`a failing ${kind} throws storage errors and closes the content`, async () => {
+  test(`a failing ${kind} throws storage errors and closes the content being written`, async () => {
     await using opened = await open();
     const { store } = opened;
     await store.write("a.1.zip", noise(1));
@@ -183,7 +183,7 @@ for (const [kind, open] of [
   ["bucket", openBucket],
   ["bucket with conditional writes", openConditionalBucket],
 ] as const) {
-  test(`a ${kind} has one marker, which is created once, can be replaced, and is listed with the files`, async () => {
+  test(`a ${kind} has one marker, which is created only once, can be replaced, and appears in the list of files`, async () => {
     await using opened = await open();
     const { store } = opened;
     expect(await store.readMarker()).toBeNull();
@@ -207,7 +207,7 @@ for (const [kind, open] of [
   });
 }
 
-test("the bucket's name and optional prefix come from the URL", async () => {
+test("the bucket's name and optional key prefix come from ARTIFACT_URL", async () => {
   await using server = await startS3Server();
   for (const [path, key] of [
     ["", "x.zip"],
@@ -244,7 +244,7 @@ test("an upload to a slow bucket buffers only a few parts", async () => {
   expect(ahead / MIB).toBeLessThan(48);
 });
 
-test("an aborted read ends the request to the bucket and leaves no local file", async () => {
+test("aborting a read ends the request to the bucket and leaves no local file", async () => {
   await using server = await startS3Server();
   await using proxy = await openSlowProxy(server.config.s3.endpoint);
   const dataDir = await mkdtemp(join(tmpdir(), "ulr-store-"));
@@ -262,7 +262,7 @@ test("an aborted read ends the request to the bucket and leaves no local file", 
   await rm(dataDir, { recursive: true });
 });
 
-test("reads and writes use new connections after the network has silently dropped one", async () => {
+test("after the network silently drops a connection, reads and writes use new connections", async () => {
   await using server = await startS3Server();
   await using proxy = await openSlowProxy(server.config.s3.endpoint);
   const dataDir = await mkdtemp(join(tmpdir(), "ulr-store-"));
@@ -305,7 +305,7 @@ async function openBehind(respond: (request: Request, endpoint: string) => Respo
   };
 }
 
-test("every request fails with a storage error if it gets a web page instead of the bucket's response", async () => {
+test("every request that gets a web page instead of the bucket's response fails with a storage error", async () => {
   const page = `<!doctype html><title>Sign in</title>${" ".repeat(2 * MIB)}`;
   const headers = { "content-type": "text/html; charset=utf-8" };
   const range = { first: 5, last: 9 };
@@ -330,7 +330,7 @@ test("every request fails with a storage error if it gets a web page instead of 
   }
 });
 
-test("an empty response labeled as HTML is accepted, because some buckets send it", async () => {
+test("an empty response labeled as HTML is accepted, because some buckets send such responses", async () => {
   await using place = await openBehind(async (request, endpoint) => {
     const { pathname, search } = new URL(request.url);
     const { method, headers } = request;
@@ -368,7 +368,7 @@ test("through a proxy that drops Range, only ranges from the start of an artifac
   );
 });
 
-test("a directory store's files work in a bucket if they are copied under the same names", async () => {
+test("a directory store's files can be read from a bucket after being copied under the same names", async () => {
   const dataDir = await mkdtemp(join(tmpdir(), "ulr-store-"));
   await using server = await startS3Server();
   try {

@@ -40,7 +40,7 @@ test("a URL can contain an IPv6 address, several hosts or a socket directory", (
   });
 });
 
-test("session settings are percent-decoded, and a plus sign stays a plus sign", () => {
+test("session settings are percent-decoded, but a plus sign is not decoded to a space", () => {
   const { settings } = parseDatabaseUrl(
     "postgres://h/ulr?options=-c%20TimeZone%3D+02&search_path=ulr%2C%20public",
   );
@@ -80,7 +80,7 @@ const PROBLEMS: readonly [url: string, problem: string][] = [
   ["postgres://h/ulr?target_session_attrs=hidden", "target_session_attrs must be one of any, read-write"],
 ];
 
-test("an invalid URL is reported in one line that names the variable and repeats no value", () => {
+test("an invalid URL is reported in one line that names the variable and reveals no part of the value", () => {
   for (const [url, problem] of PROBLEMS) {
     for (const name of ["DATABASE_URL", "DATABASE_DIRECT_URL", "DATABASE_REPLICA_URL"]) {
       const result = readConfig({ DATABASE_URL: "postgres://localhost/ulr", [name]: url });

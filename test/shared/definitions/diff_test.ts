@@ -84,7 +84,7 @@ const LISTS: readonly [type: DefinitionType, list: string, path: string][] = [
   ["pipeline", "stages: LIST", "pipeline.stages"],
 ];
 
-test.each(LISTS)("list entries of a %s are matched by any scalar id or name: %s", (type, list, path) => {
+test.each(LISTS)("list entries of a %s are matched by their scalar id or name: %s", (type, list, path) => {
   for (const ids of [
     ["id: 10", "id: 20", "id: 5"],
     ["id: 3.10", "id: 3.1", "id: 0x1F"],
@@ -105,7 +105,7 @@ test.each(LISTS)("list entries of a %s are matched by any scalar id or name: %s"
   }
 });
 
-test("entries are matched by position if two share an id or one has no id", () => {
+test("list entries are matched by position if two entries share an id or an entry has no id", () => {
   for (const [before, after] of [
     ["[{id: 1, n: 1}, {id: '1', n: 2}]", "[{id: 1, n: 1}, {id: '1', n: 3}]"],
     ["[{id: 1, n: 1}, {n: 2}]", "[{id: 1, n: 1}, {n: 3}]"],
@@ -236,7 +236,7 @@ test.each<[type: DefinitionType, from: string, to: string, significance: string,
   expect(significance(type, from, to)).toEqual({ significance: expected as never, bump: bump as never });
 });
 
-test("fields of the interface are metadata, except the name and the agent type", () => {
+test("changes to interface fields are classified as metadata, except the name and the agent type", () => {
   const one = parsed(
     "agent:\n  interface: {name: a, version: 1.0.0, agentType: analyst, displayName: A, tags: [x]}\n",
   );

@@ -264,7 +264,7 @@ test.each<[yaml: string, expected: string]>([
   expect(edit(yaml, { domain: "legal" })).toBe(expected);
 });
 
-test("editDefinition() adds fields in the usual order, and multi-line texts as blocks", () => {
+test("editDefinition() adds fields in the standard order, and writes multi-line texts as blocks", () => {
   const yaml = "agent:\n  interface:\n    name: a\n    version: 1.0.0\n  # kept\n";
   const edited = edit(yaml, { tags: ["x"], description: "One\n\n  two\n", displayName: "A" });
   expect(edited).toBe(
@@ -364,12 +364,12 @@ test.each<[type: DefinitionType, body: string, expected: string]>([
   ],
   ["command", 'invokes: { agent: "@other/x@1.0.0" }', 'invokes: { agent: "@other/x@1.0.0" }'],
   ["command", "invokes: { agent: Not A Name }\n  x: x", "invokes: { agent: Not A Name }\n  x: x"],
-])("editDefinition() adds organizations to the references of a %s in %j", (type, body, expected) => {
+])("editDefinition() adds organizations to references in a %s: %j", (type, body, expected) => {
   const document = (text: string) => `${type}:\n  ${HEAD}\n  ${text}\n`;
   expect(edit(document(body), {}, NAMES)).toBe(document(expected));
 });
 
-test("adding organizations to references changes only quotes in the rest of the demo's documents", () => {
+test("adding organizations to references changes nothing else in the demo's documents except quotes", () => {
   for (const { type, yaml } of readDemoDefinitions()) {
     const source = parsed(yaml, type);
     const names = listReferences(source).map(({ type: kind, name }) => ({
@@ -402,7 +402,7 @@ const changes: fc.Arbitrary<DefinitionChanges> = fc.record(
   { requiredKeys: [] },
 );
 
-test("editDefinition() writes any text, and keeps every other value and comment", () => {
+test("editDefinition() can write any text, and keeps every other value and comment", () => {
   const documents = [
     ...readDemoDefinitions().map(({ type, yaml }) => ({ type, yaml: `# first\n${yaml}\n# last\n` })),
     { type: "agent" as const, yaml: DOCUMENT },

@@ -63,7 +63,7 @@ async function run(script: string, addresses: readonly string[]): Promise<string
   return `${out}${err}${await child.exited}`;
 }
 
-test("the program computes the API's digests from responses for definitions of all types", async () => {
+test("the program in docs/languages.md confirms the API's digests for definitions of all types", async () => {
   await using server = await openListeningApp();
   const { app, origin } = server;
   const addresses: string[] = [];
@@ -77,7 +77,7 @@ test("the program computes the API's digests from responses for definitions of a
   expect(await run("all.mjs", published)).toBe(`${right.join("")}0`);
 });
 
-test("the program detects a changed rendering", async () => {
+test("the program in docs/languages.md detects that the rendered Markdown was changed", async () => {
   await using server = await openListeningApp();
   const { app, origin } = server;
   const person = await app.make.person();
@@ -87,7 +87,7 @@ test("the program detects a changed rendering", async () => {
   expect(await run("digests.mjs", [address])).toBe("A digest is wrong.\n1");
 });
 
-test("workflows with different tasks have different hashes, even if their normal forms are equal", async () => {
+test("workflows with different tasks have different hashes, even if they have the same normal form", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   const yamlOf = (version: string, task: string) =>
@@ -108,7 +108,7 @@ test("workflows with different tasks have different hashes, even if their normal
   expect((await definitionOf(put)).hash).not.toBe(other.hash);
 });
 
-test("lists contain both hashes, and text responses have a Repr-Digest of their bytes", async () => {
+test("lists contain the hash and the prompt hash, and text responses have a Repr-Digest of their bytes", async () => {
   await using server = await openListeningApp();
   const { app, origin } = server;
   const person = await app.make.person();

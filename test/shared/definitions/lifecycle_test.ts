@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { allowedTransitions, allowsOperation } from "../../../shared/definitions/lifecycle.ts";
 import { DEFINITION_STATUSES } from "../../../shared/vocabulary.ts";
 
-test("a version changes from draft to archived, one status at a time and never back", () => {
+test("a version moves from draft to archived one status at a time, and never back", () => {
   const moves = DEFINITION_STATUSES.map((status) => [status, ...allowedTransitions(status)]);
   expect(moves).toEqual([
     ["draft", "published"],
@@ -17,6 +17,6 @@ test.each([
   ["delete", ["draft"]],
   ["retranslate", ["draft", "published", "deprecated"]],
   ["fork", ["published", "deprecated"]],
-] as const)("%s is allowed for versions that are %j", (operation, states) => {
+] as const)("%s is allowed for versions with the statuses %j", (operation, states) => {
   expect(DEFINITION_STATUSES.filter((status) => allowsOperation(status, operation))).toEqual([...states]);
 });

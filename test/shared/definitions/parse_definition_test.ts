@@ -20,7 +20,7 @@ function problemsOf(yaml: string, type: DefinitionType = "agent"): string[] {
     : result.problems.map(({ path, message, line, column }) => `${path} ${line}:${column} ${message}`);
 }
 
-test("parseDefinition() reads the demo's documents with the types and names of their files", () => {
+test("parseDefinition() reads the demo's documents with the types and names in their file names", () => {
   const demo = readDemoDefinitions();
   expect(demo).toHaveLength(20);
   for (const { file, type, yaml } of demo) {
@@ -69,7 +69,7 @@ test.each([
   expect(parsed(agent(line)).fields).toMatchObject(fields);
 });
 
-test("parseDefinition() keeps unknown keys at every level, and words that look like booleans", () => {
+test("parseDefinition() keeps unknown keys at every level, and reads NO and yes as text", () => {
   const { root, body } = parsed(`${agent("x: {on: NO}")}\n  future:\n    - yes\nmeta: 1\n`);
   expect(root["meta"]).toBe(1);
   expect(body).toMatchObject({ interface: { x: { on: "NO" } }, future: ["yes"] });
@@ -132,7 +132,7 @@ test.each<[yaml: string, ...problems: string[]]>([
     "agent.interface.domain 5:13",
     "agent.interface.agentType 6:16",
   ],
-])("parseDefinition() refuses %j", (yaml, ...expected) => {
+])("parseDefinition() rejects %j", (yaml, ...expected) => {
   const problems = problemsOf(yaml);
   expect(problems).toHaveLength(expected.length);
   for (const [index, problem] of expected.entries()) expect(problems[index]).toContain(problem);
@@ -182,7 +182,7 @@ test("parseDefinition() reads a document of the maximum size", () => {
   expect(notes.length).toBeGreaterThan(150_000);
 });
 
-test("the hash depends on every value, but not on key order, comments or style", () => {
+test("the hash depends on every value, but not on key order, comments or YAML style", () => {
   const hashOf = (yaml: string) => hashDefinition(parsed(yaml).root);
   const hash = hashOf(agent("domain: legal\nx: {a: [1, 2], b: on}"));
   expect(hash).toMatch(/^sha256:[0-9a-f]{64}$/);
@@ -228,7 +228,7 @@ const PIECES = [
   "__proto__",
 ];
 
-test("parseDefinition() never throws", () => {
+test("parseDefinition() never throws, and gives every problem a path and a message", () => {
   const text = fc.oneof(
     fc.string({ unit: "binary" }),
     fc

@@ -90,7 +90,7 @@ test.each<[type: DefinitionType, yaml: string, references: string[]]>([
   ],
   ["workflow", "orchestration: {phases: text}", []],
   ["pipeline", "stages: [text, 7, {workflows: {a: b}}]", []],
-])("listReferences() returns the references of a %s with %j", (type, yaml, references) => {
+])("listReferences() returns the references in a %s with %j", (type, yaml, references) => {
   expect(referencesOf(yaml, type)).toEqual(references);
 });
 

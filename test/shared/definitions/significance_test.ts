@@ -50,7 +50,7 @@ test.each(BLOCKS)("changing a whole block of a %s from %j to %j is %s", (type, f
   expect(bumpOf(type, from, to)).toBe(bump as never);
 });
 
-test.each(["b", "b]c", 'b"]c', "b[0]", "b".repeat(70)])("removing the part %j is a major change", (id) => {
+test.each(["b", "b]c", 'b"]c', "b[0]", "b".repeat(70)])("removing the entry %j from a list is a major change", (id) => {
   const entry = `{id: ${JSON.stringify(id)}}`;
   const cases: readonly [type: DefinitionType, list: string][] = [
     ["pipeline", "stages: LIST"],
@@ -94,17 +94,17 @@ test.each<[type: DefinitionType, one: string, other: string]>([
   ["command", `preflight: ${CHECKS}`, `preflight: {checks: ${CHECKS}}`],
   ["workflow", `preflight: ${CHECKS}`, `preflight: {checks: ${CHECKS}}`],
   ["workflow", "arguments: {positional: [a], flags: []}", "arguments: {positional: [{name: a}]}"],
-])("in a %s, %j and %j have no difference", (type, one, other) => {
+])("in a %s, %j and %j are equivalent", (type, one, other) => {
   expect(changesOf(type, one, other)).toEqual([]);
   expect(changesOf(type, other, one)).toEqual([]);
 });
 
-test("a null in a map of names and a number in place of a list are not ignored", () => {
+test("removing a null from a map of names, or a number in place of a list, counts as a change", () => {
   expect(bumpOf("agent", "output: {templates: {row: null}}", "output: {templates: {}}")).toBe("minor");
   expect(bumpOf("agent", "output: {section_order: 5}", "output: {section_order: []}")).toBe("minor");
 });
 
-test("the change of a shorthand entry has the entry's name in its path", () => {
+test("adding a shorthand entry is reported under a path with the entry's name", () => {
   const from = definition("command", "inputs: [target]");
   const { fields } = diffFields(from, definition("command", "inputs: [target, env]"));
   expect(fields).toEqual([{ path: "command.inputs[env]", type: "added", newValue: { name: "env" } }]);
@@ -132,7 +132,7 @@ test.each(POSITIONS)("changing input positions in a %s from %j to %j is %s", (ty
   expect(bumpOf(type, from, to)).toBe(bump as never);
 });
 
-test("an added argument that moves others has this as its reason, and other inputs keep their own", () => {
+test("the reason for an added argument says that it shifts positions only if it precedes another argument", () => {
   const changes = changesOf("command", `inputs: [${A}]`, `inputs: [${ENV}, ${B}, ${A}]`);
   expect(changes.map(({ path, significance, reason }) => [path, significance, reason])).toEqual([
     ["command.inputs[e]", "structural", "Takes an input that callers may leave out"],
@@ -184,7 +184,7 @@ test.each(NEEDS)("changing the required inputs of a %s from %j to %j is %s", (ty
   expect(bumpOf(type, from, to)).toBe(bump as never);
 });
 
-test("the reason for a changed requirement says whether callers may omit the input", () => {
+test("the reason given for a changed requirement says whether callers may omit the input", () => {
   const reasonOf = (from: string, to: string) =>
     changesOf("workflow", `arguments: {positional: [${from}]}`, `arguments: {positional: [${to}]}`)[0]
       ?.reason;

@@ -16,7 +16,7 @@ test("isVersion() accepts three plain numbers with up to 15 digits each and 20 c
   }
 });
 
-test("changeTypeBetween() returns the part of the version that differs", () => {
+test("changeTypeBetween() returns the highest part of the version that differs", () => {
   expect(changeTypeBetween(null, "1.2.3")).toBe("major");
   expect(changeTypeBetween("1.2.3", "2.2.3")).toBe("major");
   expect(changeTypeBetween("1.9.3", "1.10.0")).toBe("minor");
@@ -45,7 +45,7 @@ test("versionBefore() reads fewer than 20 of 10,000 versions", () => {
   expect(read.size).toBeLessThan(20);
 });
 
-test("nextPatch() and nextMajor() return an unused version, or null if there is none", () => {
+test("nextPatch() and nextMajor() return an unused version, or null if no higher version is possible", () => {
   const versions = ["1.0.0", "1.0.9", "1.1.0", "3.4.5"];
   expect(nextPatch("1.0.0", versions)).toBe("1.0.10");
   expect(nextPatch("2.0.0", versions)).toBe("2.0.1");

@@ -58,7 +58,7 @@ test("pickVersion() picks a deprecated version if no version is published", () =
   expect(pickVersion("latest", [])).toBeNull();
 });
 
-test("listIntervals() covers exactly the versions that npm matches, each once", () => {
+test("listIntervals() returns disjoint intervals that cover exactly the versions that npm's semver matches", () => {
   const chance = new Chance(randomNumbers(7));
   const part = () => chance.pick(["0", "1", "2", "3"]);
   const version = () => `${part()}.${part()}.${part()}${chance.pick(["", "", "", "-0", "-beta.1"])}`;

@@ -17,7 +17,7 @@ async function sizesOf(chunks: AsyncIterable<Uint8Array>): Promise<number[]> {
   return sizes;
 }
 
-test("small chunks are joined, and the last chunk contains the rest", async () => {
+test("gatherChunks() joins small chunks, and the last chunk contains the remaining bytes", async () => {
   expect(await sizesOf(gatherChunks(chunksOf([1, LARGE - 2, 1, 5, LARGE + 3, LARGE, 7])))).toEqual([
     LARGE,
     LARGE + 8,
@@ -28,13 +28,13 @@ test("small chunks are joined, and the last chunk contains the rest", async () =
   expect(await sizesOf(gatherChunks(chunksOf([0, 0])))).toEqual([]);
 });
 
-test("the bytes keep their order", async () => {
+test("gatherChunks() keeps the bytes in order", async () => {
   const bytes: number[] = [];
   for await (const chunk of gatherChunks(chunksOf([2, 1, 3]))) bytes.push(...chunk);
   expect(bytes).toEqual([0, 0, 1, 2, 2, 2]);
 });
 
-test("a consumer that stops closes the content, and an error of the content is rethrown", async () => {
+test("gatherChunks() closes the content when its consumer stops, and rethrows errors from the content", async () => {
   let ended = false;
   for await (const _ of gatherChunks(
     chunksOf([LARGE, LARGE], () => {

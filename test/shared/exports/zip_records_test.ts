@@ -28,7 +28,7 @@ async function zipOf(entries: AsyncGenerator<ZipEntry, void, void>, modifiedAt =
   return new Blob(chunks as Uint8Array<ArrayBuffer>[]);
 }
 
-test("dataDescriptor() writes 64-bit sizes only if one of them needs 64 bits", () => {
+test("dataDescriptor() writes 64-bit sizes only if a size needs more than 32 bits", () => {
   const sizes = { crc32: 1, bytes: MAX_32, compressedBytes: 5 };
   const small = dataDescriptor(sizes);
   expect([small.length, small.readUInt32LE(8), small.readUInt32LE(12)]).toEqual([16, 5, MAX_32]);
@@ -36,7 +36,7 @@ test("dataDescriptor() writes 64-bit sizes only if one of them needs 64 bits", (
   expect([large.length, large.readBigUInt64LE(8), large.readBigUInt64LE(16)]).toEqual([24, 5n, 2n ** 32n]);
 });
 
-test("an entry at an offset above 4 GiB can be read, and the directory may contain sizes above 4 GiB", async () => {
+test("an entry at an offset above 4 GiB can be read, and the central directory supports sizes above 4 GiB", async () => {
   const directory = await mkdtemp(join(tmpdir(), "ulr-zip-records-"));
   try {
     const path = join(directory, "behind.zip");
@@ -71,7 +71,7 @@ test("an entry at an offset above 4 GiB can be read, and the directory may conta
   }
 });
 
-test("a directory can list more than 65,535 entries", async () => {
+test("a central directory can list more than 65,535 entries", async () => {
   const sizes = { crc32: 0, bytes: 0, compressedBytes: 0 };
   const header = directoryHeader({ name: "a", modifiedAt: toZipTime(MODIFIED_AT), sizes }, 0);
   const headers = Buffer.concat(Array.from({ length: 65_536 }, () => header));
@@ -79,7 +79,7 @@ test("a directory can list more than 65,535 entries", async () => {
   expect((await readEntries(new Blob([headers, end]))).length).toBe(65_536);
 });
 
-test("times outside ZIP's range become the first or last time of the range", async () => {
+test("times outside ZIP's range are clamped to the first or last time of the range", async () => {
   for (const [modifiedAt, date] of [
     ["1970-01-01T00:00:00.000Z", "1980-01-01T00:00:00.000Z"],
     ["2039-05-06T07:08:10.000Z", "2039-05-06T07:08:10.000Z"],

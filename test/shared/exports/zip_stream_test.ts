@@ -33,7 +33,7 @@ class Ends {
   }
 }
 
-test("streamZip() closes the contents, then the entry generator, when it is read completely", async () => {
+test("streamZip() closes each entry's content, then the entry generator, when the ZIP is read completely", async () => {
   const ends = new Ends();
   const zip = streamZip(
     ends.entries([

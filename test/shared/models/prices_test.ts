@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { readPrices } from "../../../shared/models/prices.ts";
 
-test("readPrices() uses the API's names and removes floating-point noise", () => {
+test("readPrices() uses the API's price names and rounds away floating-point noise", () => {
   const cost = {
     input: 1,
     output: 2,
@@ -27,7 +27,7 @@ test("readPrices() uses the API's names and removes floating-point noise", () =>
   });
 });
 
-test("context_over_200k is a tier unless the source lists tiers", () => {
+test("readPrices() reads context_over_200k as a tier unless the source lists tiers", () => {
   const prices = { input: 1, output: 2 };
   const above200k = { context_over_200k: { input: 4, cache_read: 0.5 } };
   expect(readPrices({ ...prices, ...above200k })).toEqual({
@@ -48,6 +48,6 @@ test("readPrices() ignores tiers of other types and context tiers with an invali
   expect(readPrices({ input: 1, output: 2, tiers })).toEqual({ input: 1, output: 2 });
 });
 
-test("readPrices() returns no prices without a cost", () => {
+test("readPrices() returns no prices if the source has no cost", () => {
   expect([readPrices(undefined), readPrices(null)]).toEqual([{}, {}]);
 });

@@ -54,7 +54,7 @@ test("a model without a price gets the tier of the median price at other provide
   }
 });
 
-test("the same provider's prices and other providers' free models do not count as peers", () => {
+test("prices at the same provider and free models at other providers do not affect a free model's tier", () => {
   const row = model("acme", "big-1", FREE);
   const others = [
     model("acme", "x/big-1", { cost: { input: 50, output: 50 } }),

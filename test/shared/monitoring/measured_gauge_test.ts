@@ -55,7 +55,7 @@ test("one read sets all gauges and removes the samples of earlier reads", async 
   expect(await scrape()).toEqual(["plain 2", 'labeled{kind="k2"} 2']);
 });
 
-test("a failed read leaves no sample, and its error is logged for each gauge", async () => {
+test("a failed read leaves no samples, and the error is logged once per gauge", async () => {
   let isDown = false;
   const { scrape, lines } = createGauges(async () => {
     if (isDown) throw new Error("the database is down");
@@ -67,7 +67,7 @@ test("a failed read leaves no sample, and its error is logged for each gauge", a
   expect(lines.filter((line) => line.includes("the database is down"))).toHaveLength(2);
 });
 
-test("a hanging read is not repeated, and its gauges have no samples", async () => {
+test("a hanging read is not started again by the next scrape, and its gauges have no samples", async () => {
   let reads = 0;
   const { promise, resolve } = Promise.withResolvers<readonly Measurement<"kind">[]>();
   const { scrape } = createGauges(() => {

@@ -36,13 +36,13 @@ async function openSilentServer(text: string) {
 
 const failureOf = (step: Promise<unknown>) => step.catch((error: unknown) => error);
 
-test("a request to a silent server times out, and its connection is closed", async () => {
+test("a request that gets no response times out, and its connection is closed", async () => {
   await using server = await openSilentServer("");
   expect(await failureOf(httpFetch(server.url, SHORT))).toBeInstanceOf(DeadlineExceeded);
   await waitFor(() => server.connections() === 0);
 });
 
-test("a body that falls silent times out, and its connection is closed", async () => {
+test("a response body that stops arriving times out, and its connection is closed", async () => {
   await using server = await openSilentServer(`${HEAD}part`);
   const response = await httpFetch(server.url, SHORT);
   expect(response.status).toBe(200);
@@ -50,7 +50,7 @@ test("a body that falls silent times out, and its connection is closed", async (
   await waitFor(() => server.connections() === 0);
 });
 
-test("reading a body that is cut off fails", async () => {
+test("reading a response body fails if the connection is reset", async () => {
   await using server = await openSilentServer(`${HEAD}part`);
   const response = await httpFetch(server.url, LONG);
   const text = failureOf(response.text());
@@ -58,7 +58,7 @@ test("reading a body that is cut off fails", async () => {
   expect(await text).toBeInstanceOf(Error);
 });
 
-test("aborting ends the request, before the headers or during the body", async () => {
+test("aborting the signal ends the request, whether before the headers or during the body", async () => {
   for (const said of ["", `${HEAD}part`]) {
     await using server = await openSilentServer(said);
     const leaving = new AbortController();
@@ -73,7 +73,7 @@ test("aborting ends the request, before the headers or during the body", async (
   }
 });
 
-test("canceling the body ends the request", async () => {
+test("canceling the response body closes the connection", async () => {
   await using server = await openSilentServer(`${HEAD}part`);
   const { body } = await httpFetch(server.url, LONG);
   const reader = body?.getReader();
@@ -82,7 +82,7 @@ test("canceling the body ends the request", async () => {
   await waitFor(() => server.connections() === 0);
 });
 
-test("a body is received only as fast as it is read, and a pause of the reader does not time out", async () => {
+test("a response body is received only as fast as it is read, and a paused reader causes no timeout", async () => {
   let sent = 0;
   await using server = Bun.serve({
     hostname: "127.0.0.1",
@@ -111,7 +111,7 @@ test("a body is received only as fast as it is read, and a pause of the reader d
   await reader?.cancel();
 });
 
-test("a request does not reuse a connection that was lost silently", async () => {
+test("a request does not reuse a connection that the network has silently dropped", async () => {
   await using server = Bun.serve({ hostname: "127.0.0.1", port: 0, fetch: () => new Response("here") });
   await using proxy = await openSlowProxy(server.url.origin);
   const ask = async () => (await httpFetch(proxy.origin, { headersMs: 10_000, idleMs: 10_000 })).text();

@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { isInNetworks, openNetworks, parseNetworks } from "../../../shared/network/networks.ts";
 
-test("a list of networks is parsed, and a malformed list is refused", () => {
+test("parseNetworks() parses a list of networks in CIDR notation, and rejects a malformed list", () => {
   for (const text of ["10.1.0.0/16", "127.0.0.1/32,fd00::/8", " 10.0.0.0/8 , ::1/128 ", "0.0.0.0/0"]) {
     expect([text, parseNetworks(text) !== null]).toEqual([text, true]);
   }
@@ -20,7 +20,7 @@ test("a list of networks is parsed, and a malformed list is refused", () => {
   }
 });
 
-test("networks contain only their own addresses, and no IPv4-mapped addresses", () => {
+test("isInNetworks() accepts only addresses in the networks, and no IPv4-mapped addresses", () => {
   const networks = openNetworks("10.1.0.0/16,fd00::/8");
   const inside = ["10.1.2.3", "fd12::1", "[fd12::1]"];
   const outside = [

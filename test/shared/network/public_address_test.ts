@@ -14,7 +14,7 @@ test("isPublicAddress() accepts public addresses", () => {
   }
 });
 
-test("isPublicAddress() refuses local and private addresses in every spelling", () => {
+test("isPublicAddress() rejects local, private and reserved addresses in every notation", () => {
   for (const address of [
     ...["127.0.0.1", "127.9.9.9", "0.0.0.0", "10.1.2.3", "172.16.0.1", "172.31.255.255", "192.168.1.1"],
     ...[

@@ -25,7 +25,7 @@ function run(entry: string, ...args: string[]) {
   return { exitCode, stdout: stdout.toString(), stderr: stderr.toString() };
 }
 
-test.each(HELP)("bun run %s --help fits 80 columns and exits with 0", (name, entry, words) => {
+test.each(HELP)("bun run %s --help prints at most 80 columns and exits with 0", (name, entry, words) => {
   const { exitCode, stdout, stderr } = run(entry, "--help");
   expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: "" });
   expect(stdout).toMatch(new RegExp(`^Usage: bun run ${name}\\b[^]*${words.join("[^]*")}`));
@@ -33,7 +33,7 @@ test.each(HELP)("bun run %s --help fits 80 columns and exits with 0", (name, ent
 });
 
 for (const [name, entry] of Object.entries(PROGRAMS)) {
-  test(`bun run ${name} refuses an unknown argument and names it`, () => {
+  test(`bun run ${name} rejects an unknown argument with an error that names the argument`, () => {
     const { exitCode, stdout, stderr } = run(entry, "--port", "3001");
     expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: "" });
     expect(stderr).toBe(`Unknown argument "--port". See \`bun run ${name} --help\`.\n`);

@@ -69,7 +69,7 @@ test("readConfig() returns the defaults if only DATABASE_URL is set", () => {
   });
 });
 
-test("readConfig() gives an organization half of the export streams, at least one, by default", () => {
+test("readConfig() lets an organization use half of the export streams by default, but at least one", () => {
   for (const [max, perOrg] of [
     ["9", 4],
     ["1", 1],
@@ -83,7 +83,7 @@ test("readConfig() gives an organization half of the export streams, at least on
   });
 });
 
-test("readConfig() uses PORT in the default public URL, and removes trailing slashes from PUBLIC_URL", () => {
+test("readConfig() uses PORT in the default PUBLIC_URL, and removes trailing slashes from a given PUBLIC_URL", () => {
   expect(readConfig({ DATABASE_URL: URL, PORT: "8080" })).toMatchObject({
     config: { port: 8080, publicUrl: "http://localhost:8080" },
   });
@@ -101,7 +101,7 @@ test("readConfig() treats an empty or blank variable as unset", () => {
   ]);
 });
 
-test("readConfig() reports all problems at once, one line each, and never a value", () => {
+test("readConfig() reports all problems at once, one line each, without the invalid values", () => {
   const values = {
     DATABASE_URL: "mysql://app:hunter2@db/app",
     DATABASE_POOL_MAX: "0",
@@ -168,7 +168,7 @@ for (const [name, good, bad] of [
   ["LOG_ADDRESSES", ["full", "network", "none"], ["some", "/24"]],
   ["LOG_LEVEL", ["silent", "trace"], ["INFO", "verbose"]],
 ] as const) {
-  test(`readConfig() accepts ${good.join(", ")} as ${name} and refuses ${bad.join(", ")}`, () => {
+  test(`readConfig() accepts ${good.join(", ")} as ${name} and rejects ${bad.join(", ")}`, () => {
     for (const value of good) expect(problemsOf({ DATABASE_URL: URL, [name]: value })).toEqual([]);
     for (const value of bad) {
       const problems = problemsOf({ DATABASE_URL: URL, [name]: value });
@@ -178,7 +178,7 @@ for (const [name, good, bad] of [
   });
 }
 
-test("readConfig() refuses invalid schedules, mail servers and senders", () => {
+test("readConfig() rejects invalid schedules, mail servers and senders", () => {
   const wrong = {
     EXPORT_SWEEP_CRON: [
       "every 5 minutes",
@@ -206,7 +206,7 @@ test("readConfig() refuses invalid schedules, mail servers and senders", () => {
   }
 });
 
-test("readConfig() accepts and refuses the same schedules as the queue, with an explanation", () => {
+test("readConfig() accepts and rejects the same cron schedules as the job queue, and explains a rejection", () => {
   // The queue is not started, so it opens no connection.
   const boss = new PgBoss(URL);
   const isTaken = (cron: string): boolean => {

@@ -11,7 +11,7 @@ function tryToListen(host: string, port: number): string {
   }
 }
 
-test("describeListenError() names the address and explains the error", () => {
+test("describeListenError() names the address and gives the reason for the error", () => {
   using taken = Bun.serve({ hostname: "127.0.0.1", port: 0, fetch: () => new Response() });
   const port = taken.port ?? 0;
   expect(tryToListen("127.0.0.1", port)).toBe(`Cannot listen on 127.0.0.1:${port}: the port is taken`);

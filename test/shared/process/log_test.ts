@@ -27,7 +27,7 @@ test("createLog() writes one JSON object per line, with time, level and process"
   });
 });
 
-test("createLog() respects its level", () => {
+test("createLog() omits lines below its level", () => {
   const { log, lines } = openLog("warn");
   log.info("quiet");
   log.warn("loud");
@@ -60,7 +60,7 @@ test("redactSecrets() does not change texts without secrets", () => {
   }
 });
 
-test("createLog() logs an error's stack and causes without row values from PostgreSQL", async () => {
+test("createLog() logs an error's stack and causes, but no row values from PostgreSQL errors", async () => {
   await using db = await openTestDatabase();
   const make = createFactory(db.sql);
   const { email } = await make.user();
@@ -77,7 +77,7 @@ test("createLog() logs an error's stack and causes without row values from Postg
   expect(lines.join("")).not.toContain(email);
 });
 
-test("openStdout() loses no line when the process exits immediately", async () => {
+test("openStdout() loses no log line when the process exits immediately after logging", async () => {
   const script = `
     import { createLog, openStdout } from "${import.meta.dir}/../../../shared/process/log.ts";
     const log = createLog({ level: "info", process: "test", destination: openStdout(process) });

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { keepPart, partPathOf } from "../../../shared/process/part_files.ts";
 
-test("keepPart() renames the part and replaces an existing file", async () => {
+test("keepPart() renames a part file to its final path, replacing an existing file", async () => {
   const directory = await mkdtemp(join(tmpdir(), "ulr-parts-"));
   const path = join(directory, "a.eml");
   for (const content of ["first", "second"]) {

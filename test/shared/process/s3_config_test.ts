@@ -15,13 +15,13 @@ function read(env: Readonly<Record<string, string>>) {
   return result.ok ? result.config.s3?.credentials : result.problems;
 }
 
-test("keys take precedence over a role's credentials, and may have a session token", () => {
+test("access keys take precedence over a role's credentials, and may include a session token", () => {
   const fixed = { type: "static", accessKeyId: "id", secretAccessKey: "secret" } as const;
   expect(read({ ...KEYS, ...WEB_IDENTITY })).toEqual({ ...fixed, sessionToken: null });
   expect(read({ ...KEYS, S3_SESSION_TOKEN: "token" })).toEqual({ ...fixed, sessionToken: "token" });
 });
 
-test("a web identity is exchanged at the region's STS, or at AWS_ENDPOINT_URL_STS", () => {
+test("a web identity token is exchanged at the region's STS, or at AWS_ENDPOINT_URL_STS", () => {
   const identity = {
     type: "webIdentity",
     tokenFile: "/run/token",
@@ -38,7 +38,7 @@ test("a web identity is exchanged at the region's STS, or at AWS_ENDPOINT_URL_ST
   });
 });
 
-test("the container endpoint is a path on the ECS host or a URL", () => {
+test("the container credentials endpoint is a path on the ECS host or a full URL", () => {
   expect(read({ AWS_CONTAINER_CREDENTIALS_RELATIVE_URI: "/v2/credentials/x" })).toEqual({
     type: "container",
     url: "http://169.254.170.2/v2/credentials/x",
@@ -51,7 +51,7 @@ test("the container endpoint is a path on the ECS host or a URL", () => {
   expect(read(env)).toEqual({ type: "container", url: eks, token: null, tokenFile });
 });
 
-test("a URL that would send the token in clear text to another machine is refused", () => {
+test("a credentials URL that would send the token unencrypted to another machine is rejected", () => {
   for (const url of [
     "http://credentials.example/x",
     "http://169.254.169.254/x",
@@ -63,7 +63,7 @@ test("a URL that would send the token in clear text to another machine is refuse
   }
 });
 
-test("one variable of a pair is refused without the other", () => {
+test("a variable that requires a second variable is rejected without it", () => {
   expect(read({ S3_ACCESS_KEY_ID: "id", ...WEB_IDENTITY })).toEqual([
     "S3_SECRET_ACCESS_KEY: must be set when ARTIFACT_URL is an s3:// URL",
   ]);

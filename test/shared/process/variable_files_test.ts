@@ -18,7 +18,7 @@ async function writeSecret(content: string): Promise<string> {
   return path;
 }
 
-test("each variable is read from its file without the last newline", async () => {
+test("each variable can be read from a file, without the file's last newline", async () => {
   for (const name of FILE_VARIABLES) {
     const path = await writeSecret("a value\n\n");
     const { env, problems } = readVariableFiles({ [`${name}_FILE`]: path });
@@ -29,7 +29,7 @@ test("each variable is read from its file without the last newline", async () =>
   expect(config).toMatchObject({ ok: true, config: { databaseUrl: URL } });
 });
 
-test("an unusable file is reported in one line with the variable and path, but without content", async () => {
+test("an unusable file is reported in one line that names the variable and path but reveals no content", async () => {
   const missing = join(directory, "missing");
   const empty = await writeSecret("\n");
   const large = await writeSecret("hunter2".repeat(10_000));
@@ -47,7 +47,7 @@ test("an unusable file is reported in one line with the variable and path, but w
   }
 });
 
-test("an invalid value in a file is refused in a message without the value", async () => {
+test("an invalid value in a file is rejected with an error that does not reveal the value", async () => {
   const result = readConfig({ DATABASE_URL_FILE: await writeSecret("mysql://hunter2") });
   expect(result).toEqual({
     ok: false,
@@ -55,7 +55,7 @@ test("an invalid value in a file is refused in a message without the value", asy
   });
 });
 
-test("a variable and its file together are refused", async () => {
+test("setting both a variable and its _FILE variable is rejected", async () => {
   const path = await writeSecret(URL);
   expect(readConfig({ DATABASE_URL: URL, DATABASE_URL_FILE: path })).toEqual({
     ok: false,
@@ -64,7 +64,7 @@ test("a variable and its file together are refused", async () => {
   expect(readConfig({ DATABASE_URL: URL, DATABASE_URL_FILE: " " })).toMatchObject({ ok: true });
 });
 
-test("bun run start uses the file's database instead of its own", async () => {
+test("bun run start uses the database from DATABASE_URL_FILE instead of an embedded database", async () => {
   const env = { DATABASE_URL_FILE: await writeSecret(`${URL}\n`) };
   expect(readStackSettings(directory, env)).toMatchObject({ config: { databaseUrl: URL } });
 });

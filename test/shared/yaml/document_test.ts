@@ -15,7 +15,7 @@ function problemsOf(text: string): string[] {
     : read.problems.map(({ path, message, line, column }) => `${path} ${line}:${column} ${message}`);
 }
 
-test.each(HOSTILE_YAML)("readYaml() refuses %s at the first exceeded limit", (_, text, because) => {
+test.each(HOSTILE_YAML)("readYaml() rejects %s at the first exceeded limit", (_, text, because) => {
   const problems = problemsOf(text);
   expect(problems[0]).toContain(because);
   expect(problems.length).toBeLessThanOrEqual(50);
@@ -97,7 +97,7 @@ test.each([
   ['a: ["x", "\\ud800"]', "a[1] 1:10 The text contains"],
   ['"\\0": x', "The text contains"],
   ["a:\n  __proto__: {b: 1}", 'a 2:3 "__proto__" cannot be a key'],
-])("readYaml() refuses %j and reports the position", (text, problem) => {
+])("readYaml() rejects %j and reports the position", (text, problem) => {
   expect(problemsOf(text).join("\n")).toContain(problem);
 });
 
@@ -106,7 +106,7 @@ test("readYaml() reports all problems at once", () => {
   expect(problemsOf("a: `x`\nb: y: z\n")).toHaveLength(2);
 });
 
-test("readYaml() reports each cause once", () => {
+test("readYaml() reports a single cause as a single problem", () => {
   expect(problemsOf("a: - x\nb: 1\n")).toHaveLength(1);
   expect(problemsOf("a: }x\nb: 1\nc: 2\n")).toHaveLength(1);
 });

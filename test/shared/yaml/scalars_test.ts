@@ -47,7 +47,7 @@ test.each([
   for (const word of words.split(" ")) expect(scalarFlag(word)).toBe(flag);
 });
 
-test("scalarText() returns the text of a scalar, or null if it has none", () => {
+test("scalarText() returns the text of a scalar, or null for a blank value or a non-scalar", () => {
   const texts = ["x", 7, false, "", " ", null, undefined, [], {}, Number.NaN].map(scalarText);
   expect(texts).toEqual(["x", "7", "false", null, null, null, null, null, null, null]);
 });

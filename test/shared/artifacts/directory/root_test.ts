@@ -8,7 +8,7 @@ import { MARKER_NAME } from "../../../../shared/artifacts/store.ts";
 
 const SERVICE = { uid: 4711, gid: 4712 };
 
-test("a marker that root writes has the data directory's owner, even if root creates the artifact directory", async () => {
+test("a marker written by root belongs to the data directory's owner, as does an artifact directory created by root", async () => {
   const data = mkdtempSync(join(tmpdir(), "ulr-adopt-"));
   try {
     chownSync(data, SERVICE.uid, SERVICE.gid);

@@ -72,7 +72,7 @@ test.each<[DefinitionType, lines: string]>([
   expect(check(type, lines)).toEqual([]);
 });
 
-test("a value of the wrong kind causes a warning at its line that says what to write", () => {
+test("a value of the wrong kind causes a warning that has the value's line and says what to write", () => {
   const lines = `defaults:
   timeout: 5m
 rollback:
@@ -138,17 +138,17 @@ test.each<[DefinitionType, lines: string, places: string[]]>([
     "stages:\n  - workflows: {ref: x}\n  - agents:\n      - ref: [a]",
     ["UNEXPECTED_VALUE stages[0].workflows 4", "UNEXPECTED_VALUE stages[1].agents[0].ref 6"],
   ],
-])("a reference of a %s that is not a text causes a warning: %s", (type, lines, places) => {
+])("a reference in a %s that is not a string causes a warning: %s", (type, lines, places) => {
   expect(placesOf(type, lines)).toEqual(places);
 });
 
-test('a plain "~" in place of a text causes a warning, because nothing is rendered', () => {
+test('an unquoted "~" in place of a text causes a warning, because it renders nothing', () => {
   expect(check("agent", "context: {working_directory: ~, shell: null}")).toMatchObject([
     { code: "UNEXPECTED_VALUE", path: "agent.context.working_directory", details: { suggestion: '"~"' } },
   ]);
 });
 
-test("an unquoted boolean word in a key that also accepts texts is read as text, with a warning", () => {
+test("an unquoted YAML 1.1 boolean causes a warning at a key that accepts booleans and texts", () => {
   const lines = (value: string) =>
     `preflight: {checks: [{check: command, command: a, expect_output: ${value}}]}`;
   expect(check("command", lines("no"))).toMatchObject([
@@ -176,7 +176,7 @@ test("a key beside the root key causes a warning, because it is not rendered", (
   expect(warningsOf(yaml, "agent")).toMatchObject([{ code: "UNKNOWN_KEY", path: "notes", line: 2 }]);
 });
 
-test("an unknown key causes a warning at the key, whatever its kind and value", () => {
+test("an unknown key causes a warning at the key's position, whatever the types of key and value", () => {
   const lines = "mission:\n  1: a\n  true: b\n  ~: c\n  nested:\n    d: e\n  listed:\n  - f\n  ? empty\n";
   const found = check("agent", lines).map(({ path, line, column }) => `${path} ${line}:${column}`);
   expect(found.map((place) => place.replace("agent.mission", ""))).toEqual([
@@ -194,7 +194,7 @@ test("at most fifty warnings are returned", () => {
   expect(check("agent", `mission: {${keys}}`)).toHaveLength(50);
 });
 
-test("looking up thousands of keys of a map reads the map's items only a few times", () => {
+test("checking a map with thousands of keys reads the map's items only a few times", () => {
   const keys = Array.from({ length: 5000 }, (_, index) => `k${index}:`).join("\n      ");
   const yaml = `agent:
   interface: {name: sample, version: 1.0.0, description: Does what a sample does., agentType: explorer}
@@ -251,7 +251,7 @@ test.each(DEFINITION_TYPES)("every key of a %s has a meaning and a valid example
   expect(count).toBeGreaterThan(50);
 });
 
-test("only the first 200 unknown keys are compared with the known keys", () => {
+test("warnings suggest a known key for only the first 200 unknown keys", () => {
   const lines = (count: number) => {
     const own = Array.from({ length: count }, (_, n) => `zz${n}: 1`);
     return `tone: {${own.join(", ")}}\nmissions: {opener: x}`;

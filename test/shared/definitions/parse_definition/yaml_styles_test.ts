@@ -54,7 +54,7 @@ interface StyledDocument {
   about: string;
 }
 
-test("a random document has the same columns, Markdown, graph, hash and normal form in every style of YAML", () => {
+test("a random document yields the same columns, Markdown, graph, hash and normal form in every YAML style", () => {
   for (let seed = SEED; seed < SEED + RANDOM_DOCUMENTS; seed++) {
     const chance = new Chance(randomNumbers(seed));
     expectSameReadings(chance, { ...randomDefinition(chance), styles: STYLES, about: `seed ${seed}` });
@@ -62,7 +62,7 @@ test("a random document has the same columns, Markdown, graph, hash and normal f
 });
 
 test.each(readDemoDefinitions())(
-  "$file has the same columns, Markdown, graph, hash and normal form in every style of YAML",
+  "$file yields the same columns, Markdown, graph, hash and normal form in every YAML style",
   ({ file, type, yaml }) => {
     const chance = new Chance(randomNumbers(SEED + file.length));
     const source = parsed(yaml, type);

@@ -365,7 +365,7 @@ test.each([
   ]);
 });
 
-test("a decision word in a special case does not repeat the vocabulary", () => {
+test("a decision override in a special case does not add a section for the decision vocabulary", () => {
   const decisions = { vocabulary: { positive: "PASS", negative: "FAIL" }, preset: "quality_gate" };
   const edge_cases = [{ id: "e", condition: "c", decision_override: "negative" }];
   const markdown = rendered("agent", agentBody("validator", { process: PHASES, decisions, edge_cases }));

@@ -129,7 +129,7 @@ describe("renders the section", () => {
   });
 });
 
-test("inputs of every source are rows of a table", () => {
+test("inputs are rendered as table rows that show the source of each input", () => {
   const inputs = [
     { name: "a", source: "arg", arg: "b", default: 0 },
     { name: "c", source: "env", env: "D" },
@@ -158,7 +158,7 @@ test.each([
   ["sonnet", "sonnet"],
   ["sonnet-4.5", undefined],
   ["anthropic/claude", undefined],
-])("the model %j is in the front matter as %j, and tools are never granted", (model, expected) => {
+])("the model %j becomes %j in the front matter, which never grants tools", (model, expected) => {
   const body = commandBody({
     execution: { model: { default: model } },
     "allowed-tools": "Bash(*)",
@@ -169,7 +169,7 @@ test.each([
   expect(Object.keys(frontMatter)).not.toContain("allowed-tools");
 });
 
-test("sections keep their order, whatever the order of the document", () => {
+test("sections have a fixed order, regardless of the order in the document", () => {
   const blocks = {
     output: { format: "x" },
     tracking: {},

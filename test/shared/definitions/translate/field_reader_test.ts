@@ -19,7 +19,7 @@ ${lines.replace(/^/gm, "  ")}`;
 
 const MISSION = "mission: {opener: x}\n";
 
-test("a scalar that would print differently is rendered as written", () => {
+test("a scalar that parsing would change (such as 3.10) is rendered as written", () => {
   const texts = [
     "3.10",
     "12345678901234567890",
@@ -49,7 +49,7 @@ test("a scalar that would print differently is rendered as written", () => {
   expect(known).toContain("`BUILD`: `12345678901234567890`");
 });
 
-test("numbers of a JSON Schema stay numbers", () => {
+test("numbers in a JSON Schema are rendered as numbers, not strings", () => {
   const md = rendered(
     "agent",
     `${MISSION}output:
@@ -154,7 +154,7 @@ test.each(FLAGS.map(([type, key, lines, agentType]) => ({ type, key, lines, agen
   },
 );
 
-test("boolean words stay text outside boolean keys", () => {
+test("boolean words are rendered as text in keys that are not boolean", () => {
   const md = rendered("agent", `${MISSION}settings: {country: NO, switch: on}`);
   expect(md).toContain("**Country:** NO");
   expect(md).toContain("**Switch:** on");
@@ -184,7 +184,7 @@ test.each([
 });
 
 test.each(["gpt-5-mini", "openai/gpt-5", "mistral/magnum-opus", "{{ model }}"])(
-  "the model %s has no alias and is named in an agent's text",
+  "the model %s has no alias, so an agent's text names the model",
   (model) => {
     const agent = rendered("agent", `${MISSION}defaults: {model: "${model}"}`);
     expect(agent).toContain(`- Model: \`${model}\`\n`);
@@ -221,7 +221,7 @@ test.each(MODEL_PLACES)("no model of a %s is dropped: %s", (type, yaml) => {
   }
 });
 
-test("an empty default counts as a default and keeps an argument optional", () => {
+test("an empty default counts as a default, so the argument is optional", () => {
   const workflow = rendered(
     "workflow",
     `${PHASE.replace(", KEY", "")}\narguments: {positional: [{name: x, default: ""}]}`,
@@ -236,7 +236,7 @@ test("an empty default counts as a default and keeps an argument optional", () =
 const TASKS = "tasks: {operations: [{description: x}]}";
 const WORDS_OF_COMPLETION = "vocabulary: {complete: DONE, partial: PARTIAL, failed: FAILED}";
 
-test("fields without a table column are rendered below the table, with the name of their row", () => {
+test("fields without a table column are rendered below the table, labeled with the name of the row", () => {
   const executor = rendered(
     "agent",
     `${TASKS}\ncompletion: {${WORDS_OF_COMPLETION}, criteria: [{decision: complete, exit_code: 0}, {decision: partial}, {decision: failed, exit_code: 1}]}`,
@@ -254,7 +254,7 @@ test("fields without a table column are rendered below the table, with the name 
   expect(rendered("agent", MISSION + lines)).toContain("**Sections:**\n\n- **Id:** b\n  - **Tone:** calm\n");
 });
 
-test("an entry without a unique name is identified by its number", () => {
+test("below the table, a row without a unique name is identified by its number", () => {
   const completion = (criteria: string) =>
     rendered("agent", `${TASKS}\ncompletion: {${WORDS_OF_COMPLETION}, criteria: [${criteria}]}`, "executor");
   expect(
@@ -267,7 +267,7 @@ test("an entry without a unique name is identified by its number", () => {
   expect(completion("{condition: a, exit_code: 1}")).toContain("**Criteria:**\n\n- **Exit code:** 1\n");
 });
 
-test("an entry whose other fields are empty adds no further notes", () => {
+test("a row whose remaining fields are empty adds no notes below the table", () => {
   const body = `${PHASE.replace(", KEY", "")}\narguments: {flags: [{name: a, choices: []}, {name: b, note: " ", more: {x: }}]}`;
   expect(rendered("workflow", body)).not.toContain("Further notes");
 });

@@ -11,7 +11,7 @@ import {
 
 const explorer = (blocks: Record<string, unknown>) => rendered("agent", agentBody("explorer", blocks));
 
-test("unknown blocks come last, in document order, without meta", () => {
+test("unknown blocks are rendered last, in document order, and meta is omitted", () => {
   const markdown = explorer({
     zebra: { a: 1 },
     meta: { secret_plan: "no" },
@@ -26,7 +26,7 @@ test("unknown blocks come last, in document order, without meta", () => {
   expect(markdown).not.toContain("plan");
 });
 
-test("maps become subheadings, lists become bullets, and scalars become a key and a value", () => {
+test("maps become subheadings, lists become bullets, and scalars become labeled values", () => {
   const markdown = explorer({
     custom_block: {
       enabled: false,
@@ -47,7 +47,7 @@ test("a value after a map is not rendered as part of the map", () => {
   );
 });
 
-test("a text of several lines is rendered unchanged in a fence", () => {
+test("a multi-line text is rendered unchanged in a fence", () => {
   expect(sectionOf(explorer({ custom: { script: "a\n  ```b\n" } }), "## Custom")).toBe(
     "**Script:**\n\n````\na\n  ```b\n````",
   );
@@ -58,7 +58,7 @@ test("empty values are not rendered", () => {
   expect(outline(explorer({ empty: nothing, none: null, list: [] }))).toEqual(["# Sample"]);
 });
 
-test("0, false and empty lists in place of texts render no bullet", () => {
+test("0, false and empty lists in place of texts render nothing", () => {
   const markdown = explorer({
     mission: { opener: "x", role_boundaries: 0, explicit_prohibitions: false, epistemic_limitations: [] },
     edge_cases: [],
@@ -95,7 +95,7 @@ const SECRETS = {
   list: [{ client_secret: "hunter2", secrets: [{ name: "KEY", value: "hunter2" }] }],
 };
 
-test("secret values are never shown, but their names are", () => {
+test("secret values are never rendered, but their names are", () => {
   for (const markdown of [
     explorer({ custom: SECRETS, ...SECRETS }),
     rendered("command", commandBody({ custom: SECRETS })),
@@ -106,7 +106,7 @@ test("secret values are never shown, but their names are", () => {
   }
 });
 
-test("addresses and secrets of triggers and channels are left out", () => {
+test("URLs and secrets in triggers and notification channels are not rendered", () => {
   const markdown = rendered(
     "pipeline",
     pipelineBody(

@@ -38,7 +38,7 @@ function opening(opener: string): string {
   return sectionOf(rendered("agent", agentBody("explorer", { mission: { opener } })), "# Sample");
 }
 
-describe("a text of several lines", () => {
+describe("a multi-line text", () => {
   test("keeps its lines, paragraphs, lists and fences", () => {
     const text = [
       "Read the change.",
@@ -78,7 +78,7 @@ describe("a text of several lines", () => {
     ["Text\n2. two", "Text\n2\\. two"],
     ["* * *\nText", "\\* * *\nText"],
     ["-\n-", "\\- -"],
-  ])("%j adds no other structure: %j", (text, expected) => {
+  ])("%j gains no headings, quotes, tables or HTML: %j", (text, expected) => {
     expect(opening(text)).toBe(expected);
   });
 
@@ -95,13 +95,13 @@ describe("a text of several lines", () => {
     ["Use {{ x }}\n- {% if y %}\n- $ARGUMENTS", "Use {{ x }}\n* {% if y %}\n* $ARGUMENTS"],
     ["```\n\n a\t\n\n\n```\nb", "```\n\n a\t\n\n\n```\nb"],
     ["- a\n+ b\n1) c", "* a\n* b\n\n1) c"],
-  ])("%j is written as %j", (text, expected) => {
+  ])("%j is rendered as %j", (text, expected) => {
     expect(opening(text)).toBe(expected);
   });
 });
 
-describe("a text of several lines in its context", () => {
-  test("becomes one escaped line if only one of its lines is visible", () => {
+describe("a multi-line text in its context", () => {
+  test("becomes one escaped line if only one line is visible", () => {
     for (const text of ["- x", "\n- x\n", "\r\n\r\n- x", " \n\t- x\u2028"])
       expect(opening(text)).toBe("\\- x");
   });
@@ -118,7 +118,7 @@ describe("a text of several lines in its context", () => {
     expect(sectionOf(markdown, "## Inputs")).toContain(`| ${FIRST} - ${SECOND} |`);
   });
 
-  test("is indented with its list item, and the words after it follow in a paragraph", () => {
+  test("is indented with its list item, and the rest of the item follows in a new paragraph", () => {
     const steps = [
       { action: "Read:\n- code\n- tests", tool: "Read", fallback: "```\nls\n```\nand stop" },
       { action: "Stop" },
@@ -144,7 +144,7 @@ describe("a text of several lines in its context", () => {
     );
   });
 
-  test("is fenced in a condition", () => {
+  test("is rendered in a fence if it is a condition", () => {
     const phase = { id: "a", name: "A", condition: "x > 1\n&& y", steps: [{ agent: "a@1.0.0" }] };
     const markdown = rendered("workflow", workflowBody([phase]));
     expect(markdown).toContain("\n- Only if:\n  ```\n  x > 1\n  && y\n  ```\n");
@@ -226,14 +226,14 @@ const isPassage = ({ text }: MarkdownBlock) => text.includes(HARMLESS);
 describe.each(DEFINITION_TYPES)("%s", (type) => {
   const places = prosePlaces(type);
 
-  test("each key of kind prose keeps the lines of its text", () => {
+  test("every key of kind prose is rendered with its line breaks", () => {
     expect(places.length).toBeGreaterThan(3);
     const kept = new RegExp(`${FIRST}\n *${SECOND}`);
     const lost = places.filter(({ render }) => !kept.test(load(render(`${FIRST}\n${SECOND}`)).body));
     expect(lost.map(({ path }) => path)).toEqual([]);
   });
 
-  test("random texts keep their words and their code, and change nothing around them", () => {
+  test("random texts keep their words and code blocks, and change nothing around them", () => {
     for (const [index, { path, render }] of places.entries()) {
       const harmless = blocksOf(render(HARMLESS));
       for (let at = 0; at < DOCUMENTS_PER_KEY; at++) {

@@ -187,7 +187,7 @@ test.each([
   ["agents", "agent"],
   ["pipeline", "command"],
   ["constructor", "command"],
-])("rendering and graph read the stage type %s as %s, and an unknown type is still shown", (type, read) => {
+])("the stage type %s is rendered as %s and listed as a reference to one", (type, read) => {
   const body = pipelineBody([{ name: "S", type, ref: "helper" }]);
   const markdown = rendered("pipeline", body);
   expect(markdown).toContain(`- Run the ${read} \`helper\``);
@@ -195,7 +195,7 @@ test.each([
   expect(listReferences({ type: "pipeline", body })).toMatchObject([{ type: read, name: "helper" }]);
 });
 
-test("the condition `on` is rendered as text", () => {
+test("the condition `on` is rendered as text, not as a boolean", () => {
   const markdown = rendered("pipeline", pipelineBody([{ ...STAGES[0], condition: "on" }]));
   expect(markdown).toContain("- Only if `on`");
 });

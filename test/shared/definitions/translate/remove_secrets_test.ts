@@ -73,7 +73,7 @@ test.each([
   "ENCRYPTION_KEY",
   "RAILS_MASTER_KEY",
   "auth-key",
-])("the values of an environment variable and a field called %s are not rendered", (name) => {
+])("the values of a variable and of a field named %s are not rendered", (name) => {
   const listed = pipelineWith({ environment: { variables: [{ name, value: "XYZZY" }] } });
   const field = pipelineWith({ environment: { [name]: "XYZZY" } });
   for (const body of [listed, field]) {
@@ -82,14 +82,14 @@ test.each([
   }
 });
 
-test("values of keys that only resemble secrets are rendered", () => {
+test("values of keys whose names only resemble secret names are rendered", () => {
   for (const name of ["PUBLIC_KEY", "sort_key", "SECRET_KEYRING_PATH", "monkey"]) {
     const variables = [{ name, value: "XYZZY" }];
     expect(rendered("pipeline", pipelineWith({ environment: { variables } }))).toContain("XYZZY");
   }
 });
 
-test("a default is shown, even if it is empty", () => {
+test("the default of an input without a secret name is rendered, even if empty", () => {
   const inputs = [
     { name: "lens", default: "wide" },
     { name: "tokens_max", default: 7 },

@@ -231,7 +231,7 @@ describe("a definition that cannot be rendered", () => {
     expect(translateBody("workflow", phase({ steps: [step] }))).toMatchObject({ failures: [{ message }] });
   });
 
-  test("every reason has a case", () => {
+  test("every failure reason is covered by a test case", () => {
     expect([...new Set(CASES.map(([reason]) => reason))].toSorted()).toEqual(
       `bad_reference bad_scoring bad_step cycle empty_phase empty_stage empty_tasks missing_block missing_description
       missing_invokes no_phases no_stages too_large unknown_agent_type unknown_dependency unknown_kind`.split(

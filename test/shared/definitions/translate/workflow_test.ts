@@ -159,7 +159,7 @@ describe("a workflow's section", () => {
   });
 });
 
-test("the section Order describes how phases run", () => {
+test("the Order section describes how phases run", () => {
   const orchestration = {
     phases: PHASES,
     on_failure: "abort",

@@ -19,7 +19,7 @@ function createTask() {
   };
 }
 
-test("calls share a pending result, and reuse it for the sharing time", async () => {
+test("shareFor() shares a pending result among calls, and reuses the result for the given time", async () => {
   const { made, ask, turn } = createTask();
   const asked = [ask(), ask()];
   turn(5000);
@@ -34,7 +34,7 @@ test("calls share a pending result, and reuse it for the sharing time", async ()
   expect([await later, made.length]).toEqual([2, 2]);
 });
 
-test("a failure is shared for as long as a success", async () => {
+test("shareFor() reuses a failure for as long as a success", async () => {
   const { made, ask, turn } = createTask();
   const failing = ask();
   made[0]?.reject(new Error("away"));
@@ -45,7 +45,7 @@ test("a failure is shared for as long as a success", async () => {
   expect(await later).toBe(2);
 });
 
-test("a call after 30 seconds replaces a pending result, and the late result is not shared", async () => {
+test("shareFor() starts again if a result is pending for 30 seconds, and does not reuse the late result", async () => {
   const { made, ask, turn } = createTask();
   const lost = ask();
   turn(30_000);

@@ -62,7 +62,7 @@ describe("createShutdown()", () => {
     }
   });
 
-  test("passes the reason to every phase", async () => {
+  test("passes the reason for the shutdown to every phase", async () => {
     const reasons: string[] = [];
     const note = {
       name: "note",

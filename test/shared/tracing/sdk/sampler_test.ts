@@ -14,7 +14,7 @@ function sample(env: Readonly<Record<string, string>>) {
   return { sampled, problems };
 }
 
-test("always_on, always_off and traceidratio are supported, with and without parentbased_", () => {
+test("the samplers always_on, always_off and traceidratio are supported, with and without parentbased_", () => {
   for (const prefix of ["", "parentbased_"]) {
     expect(sample({ OTEL_TRACES_SAMPLER: `${prefix}always_on` })).toEqual({ sampled: 100, problems: [] });
     expect(sample({ OTEL_TRACES_SAMPLER: `${prefix}always_off` })).toEqual({ sampled: 0, problems: [] });
@@ -25,7 +25,7 @@ test("always_on, always_off and traceidratio are supported, with and without par
   }
 });
 
-test("an unknown sampler or an invalid ratio is reported, and every trace is sampled", () => {
+test("if the sampler is unknown or the ratio is invalid, a problem is reported and every trace is sampled", () => {
   expect(sample({})).toEqual({ sampled: 100, problems: [] });
   expect(sample({ OTEL_TRACES_SAMPLER: "jaeger_remote" })).toEqual({
     sampled: 100,

@@ -317,7 +317,7 @@ const FENCED = {
   output: { sections: [{ id: "a", template: "@" }], examples: ["@"], templates: { t: "@" } },
 };
 
-test("runtime templates and arguments are not changed", () => {
+test("template expressions and $ARGUMENTS are rendered unchanged", () => {
   const text =
     "Use $ARGUMENTS and {{ stages.verify.score | round(2) }} {% if a < b %}x{% endif %} in `{{ y }}`.";
   const markdown = rendered("agent", fill(AGENT, text));
@@ -326,7 +326,7 @@ test("runtime templates and arguments are not changed", () => {
   expect(outline(command)[0]).toBe("# $ARGUMENTS");
 });
 
-test("the translator's own words never form a command or a file reference", () => {
+test("text that the translator adds never forms a command or a file reference", () => {
   for (const kind of Object.keys(BODIES)) {
     const [type, body] = BODIES[kind]?.("Careful!") ?? ["agent", {}];
     expect(load(rendered(type, body)).body).not.toMatch(/!`|(?:^|\s)@\w/);
@@ -374,7 +374,7 @@ const anyValue = fc.oneof(
     .map((value): unknown => value),
 );
 
-test("hostile values cause no internal failure, and never render as undefined, NaN, objects or empty items", () => {
+test("hostile values cause no internal failure, and are never rendered as undefined, NaN, objects or empty items", () => {
   const documents = readDemoDefinitions().map(({ type, yaml }) => parsed(yaml, type));
   const place = fc.record({
     document: fc.nat(documents.length - 1),
