@@ -197,7 +197,7 @@ test("both APIs behind nginx get requests and log the client's real address, not
   expect(new Set(lines.flat().map((line) => line["address"]))).toEqual(new Set([here]));
 });
 
-test("another runner and API take over for those cut off from the network, which work again after reconnecting", async () => {
+test("if a runner and an API lose the network, their peers take over, and the two work again once reconnected", async () => {
   const { person } = heavy;
   const [cutApi, otherApi] = apiHosts;
   await using held = await holdBuild([runners[0], cutApi]);

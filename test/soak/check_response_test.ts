@@ -31,7 +31,7 @@ describe("checkOutcome with a response", () => {
   const body = Buffer.from("{}");
   const found: End = { type: "answer", status: 200, headers: new Headers(), body };
 
-  test("accepts expected statuses, and 429 for requests that occupy a slot", () => {
+  test("accepts expected statuses, and 429 for requests whose concurrency is limited", () => {
     expect(checkOutcome(ATTEMPT, found, NONE)).toBeNull();
     expect(checkOutcome({ ...ATTEMPT, expects: [201] }, found, NONE)).toContain("answered 200");
     expect(checkOutcome({ ...ATTEMPT, expects: [404] }, failure(404), NONE)).toBeNull();

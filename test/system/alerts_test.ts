@@ -98,7 +98,7 @@ test("every alert fires when its condition is met, and stays silent when the con
   await promtool("test", "rules", ...(await Promise.all(paths)));
 });
 
-test("an idle service raises no alert, and a fired alert has the labels and annotations of its rule", async () => {
+test("an idle service raises no alert, and a firing alert has the labels and annotations of its rule", async () => {
   const text = await Bun.file(join(ROOT, "test/fixtures/alerts_test.yml")).text();
   const path = join(directory, "alerts_test.yml");
   await Bun.write(path, text.replace("rule_files: [ALERTS]", `rule_files: [${ALERTS}]`));

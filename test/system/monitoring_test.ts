@@ -100,8 +100,8 @@ async function readMetrics(): Promise<Map<string, Metric>> {
   return metrics;
 }
 
-describe("METRICS_PORT", () => {
-  test("every process serves metrics, liveness and readiness on this port, and nothing else", async () => {
+describe("with METRICS_PORT", () => {
+  test("every process serves metrics, liveness and readiness on METRICS_PORT, and nothing else", async () => {
     for (const name of PROCESSES) {
       const statuses: unknown[] = [];
       for (const [method, path] of [
@@ -142,7 +142,7 @@ describe("METRICS_PORT", () => {
     }
   });
 
-  test("while it is set, PORT serves health checks but no metrics", async () => {
+  test("PORT serves health checks but no metrics", async () => {
     const metrics = await fetch(`${apiUrl}/metrics`);
     expect([metrics.status, await metrics.json()]).toMatchObject([404, { error: { code: "NOT_FOUND" } }]);
     expect((await fetch(`${apiUrl}/health/ready`)).status).toBe(200);

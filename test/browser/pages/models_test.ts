@@ -129,7 +129,7 @@ test("a page restored from the back/forward cache shows the selection made on an
   });
 });
 
-test("the selection bar never covers the focused row, and on a phone is sticky only with a selection", async () => {
+test("the selection bar covers no focused element, and is sticky on a phone only while models are selected", async () => {
   for (const viewport of [
     { width: 1280, height: 420 },
     { width: 360, height: 560 },

@@ -232,7 +232,7 @@ test.each<[type: DefinitionType, from: string, to: string, significance: string,
   ],
   ["pipeline", "stages: [{id: a}, {id: b}]", "stages: [{id: a}]", "breaking", "major"],
   ["pipeline", "stages: [{id: a, name: x}]", "stages: [{id: a, name: y}]", "cosmetic", "patch"],
-])("changing the %s from %j to %j is %s", (type, from, to, expected, bump) => {
+])("changing the %s from %j to %j is a %s change", (type, from, to, expected, bump) => {
   expect(significance(type, from, to)).toEqual({ significance: expected as never, bump: bump as never });
 });
 

@@ -17,6 +17,6 @@ test.each([
   ["delete", ["draft"]],
   ["retranslate", ["draft", "published", "deprecated"]],
   ["fork", ["published", "deprecated"]],
-] as const)("%s is allowed for versions with the statuses %j", (operation, states) => {
+] as const)("%s is allowed for versions whose status is one of %j", (operation, states) => {
   expect(DEFINITION_STATUSES.filter((status) => allowsOperation(status, operation))).toEqual([...states]);
 });

@@ -46,11 +46,11 @@ const BLOCKS: readonly Case[] = [
   ["pipeline", "triggers: [{id: x}]", "triggers: [{id: x}, {id: y, parameters: [{name: z}]}]", "minor"],
 ];
 
-test.each(BLOCKS)("changing a whole block of a %s from %j to %j is %s", (type, from, to, bump) => {
+test.each(BLOCKS)("changing a block of a %s from %j to %j is a %s change", (type, from, to, bump) => {
   expect(bumpOf(type, from, to)).toBe(bump as never);
 });
 
-test.each(["b", "b]c", 'b"]c', "b[0]", "b".repeat(70)])("removing the entry %j from a list is a major change", (id) => {
+test.each(["b", "b]c", 'b"]c', "b[0]", "b".repeat(70)])("removing entry %j is a major change", (id) => {
   const entry = `{id: ${JSON.stringify(id)}}`;
   const cases: readonly [type: DefinitionType, list: string][] = [
     ["pipeline", "stages: LIST"],
@@ -80,7 +80,7 @@ const SHORTHAND: readonly Case[] = [
   ["pipeline", "triggers: [push, schedule]", "triggers: [push]", "major"],
 ];
 
-test.each(SHORTHAND)("changing shorthand of a %s from %j to %j is %s", (type, from, to, bump) => {
+test.each(SHORTHAND)("changing shorthand in a %s from %j to %j is a %s change", (type, from, to, bump) => {
   expect(bumpOf(type, from, to)).toBe(bump as never);
 });
 
@@ -128,11 +128,11 @@ const POSITIONS: readonly Case[] = [
   ["agent", "tasks: {inputs: [a, b]}", "tasks: {inputs: [b, a]}", "minor"],
 ];
 
-test.each(POSITIONS)("changing input positions in a %s from %j to %j is %s", (type, from, to, bump) => {
+test.each(POSITIONS)("changing the inputs of a %s from %j to %j is a %s change", (type, from, to, bump) => {
   expect(bumpOf(type, from, to)).toBe(bump as never);
 });
 
-test("the reason for an added argument says that it shifts positions only if it precedes another argument", () => {
+test("an added argument is breaking if it shifts the positions of other arguments, but an env input is not", () => {
   const changes = changesOf("command", `inputs: [${A}]`, `inputs: [${ENV}, ${B}, ${A}]`);
   expect(changes.map(({ path, significance, reason }) => [path, significance, reason])).toEqual([
     ["command.inputs[e]", "structural", "Takes an input that callers may leave out"],
@@ -180,7 +180,7 @@ const NEEDS: readonly Case[] = [
   ["command", `inputs: [${ARG}, default: ~}]`, `inputs: [${ARG}}]`, "minor"],
 ];
 
-test.each(NEEDS)("changing the required inputs of a %s from %j to %j is %s", (type, from, to, bump) => {
+test.each(NEEDS)("changing required inputs in a %s from %j to %j is a %s change", (type, from, to, bump) => {
   expect(bumpOf(type, from, to)).toBe(bump as never);
 });
 
@@ -206,6 +206,6 @@ const RENAMES: readonly [type: DefinitionType, body: string, bump: string][] = [
   ["agent", "tasks: {outputs: [{id: x, name: N}]}", "patch"],
 ];
 
-test.each(RENAMES)("changing the name N in a %s with %j is %s", (type, body, bump) => {
+test.each(RENAMES)("changing the name N in a %s with %j is a %s change", (type, body, bump) => {
   expect(bumpOf(type, body, body.replace("name: N", "name: OTHER"))).toBe(bump as never);
 });

@@ -63,7 +63,7 @@ test("a credentials URL that would send the token unencrypted to another machine
   }
 });
 
-test("a variable that requires a second variable is rejected without it", () => {
+test("setting only one of two variables that belong together is rejected", () => {
   expect(read({ S3_ACCESS_KEY_ID: "id", ...WEB_IDENTITY })).toEqual([
     "S3_SECRET_ACCESS_KEY: must be set when ARTIFACT_URL is an s3:// URL",
   ]);

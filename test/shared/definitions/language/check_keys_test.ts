@@ -24,7 +24,7 @@ function placesOf(type: DefinitionType, lines: string): string[] {
   return check(type, lines).map(({ code, path, line }) => `${code} ${path.replace(`${type}.`, "")} ${line}`);
 }
 
-test.each(readDemoDefinitions())("$file has no warning", ({ type, yaml }) => {
+test.each(readDemoDefinitions())("$file causes no warning", ({ type, yaml }) => {
   expect(warningsOf(yaml, type)).toEqual([]);
 });
 
@@ -148,7 +148,7 @@ test('an unquoted "~" in place of a text causes a warning, because it renders no
   ]);
 });
 
-test("an unquoted YAML 1.1 boolean causes a warning at a key that accepts booleans and texts", () => {
+test('an unquoted "no" at a key that accepts booleans and texts is read as text, with a warning', () => {
   const lines = (value: string) =>
     `preflight: {checks: [{check: command, command: a, expect_output: ${value}}]}`;
   expect(check("command", lines("no"))).toMatchObject([
@@ -251,7 +251,7 @@ test.each(DEFINITION_TYPES)("every key of a %s has a meaning and a valid example
   expect(count).toBeGreaterThan(50);
 });
 
-test("warnings suggest a known key for only the first 200 unknown keys", () => {
+test("only the first 200 unknown keys are compared with the known keys", () => {
   const lines = (count: number) => {
     const own = Array.from({ length: count }, (_, n) => `zz${n}: 1`);
     return `tone: {${own.join(", ")}}\nmissions: {opener: x}`;

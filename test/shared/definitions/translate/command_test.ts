@@ -123,8 +123,8 @@ const CASES: readonly Case[] = [
   ],
 ];
 
-describe("renders the section", () => {
-  test.each(CASES)("%s for %j", (heading, blocks, text) => {
+describe("a command's section", () => {
+  test.each(CASES)("%s is rendered for %j", (heading, blocks, text) => {
     expect(sectionOf(rendered("command", commandBody(blocks)), heading)).toBe(text);
   });
 });

@@ -19,7 +19,7 @@ ${lines.replace(/^/gm, "  ")}`;
 
 const MISSION = "mission: {opener: x}\n";
 
-test("a scalar that parsing would change (such as 3.10) is rendered as written", () => {
+test("a scalar that parsing would change, such as 3.10, is rendered as written", () => {
   const texts = [
     "3.10",
     "12345678901234567890",

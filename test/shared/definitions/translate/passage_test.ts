@@ -78,7 +78,7 @@ describe("a multi-line text", () => {
     ["Text\n2. two", "Text\n2\\. two"],
     ["* * *\nText", "\\* * *\nText"],
     ["-\n-", "\\- -"],
-  ])("%j gains no headings, quotes, tables or HTML: %j", (text, expected) => {
+  ])("%j is escaped as %j", (text, expected) => {
     expect(opening(text)).toBe(expected);
   });
 

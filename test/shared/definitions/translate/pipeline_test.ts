@@ -165,7 +165,7 @@ const CASES: readonly Case[] = [
   ],
 ];
 
-describe("a pipeline's section", () => {
+describe("a pipeline is rendered with the section", () => {
   test.each(CASES)("%s", (heading, stages, blocks, text) => {
     expect(sectionOf(rendered("pipeline", pipelineBody(stages, blocks)), heading)).toBe(text);
   });
@@ -187,7 +187,7 @@ test.each([
   ["agents", "agent"],
   ["pipeline", "command"],
   ["constructor", "command"],
-])("the stage type %s is rendered as %s and listed as a reference to one", (type, read) => {
+])("a stage of type %s is rendered and referenced as %s, and an unknown type is shown", (type, read) => {
   const body = pipelineBody([{ name: "S", type, ref: "helper" }]);
   const markdown = rendered("pipeline", body);
   expect(markdown).toContain(`- Run the ${read} \`helper\``);

@@ -89,7 +89,7 @@ test("values of keys whose names only resemble secret names are rendered", () =>
   }
 });
 
-test("the default of an input without a secret name is rendered, even if empty", () => {
+test("ordinary defaults are rendered, even if they are empty", () => {
   const inputs = [
     { name: "lens", default: "wide" },
     { name: "tokens_max", default: 7 },

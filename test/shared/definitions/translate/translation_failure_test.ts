@@ -266,11 +266,11 @@ describe("a definition that can be rendered", () => {
       "agent",
       agentBody("explorer", { scoring: 5, tasks: {}, forecast: [], anything: { a: 1 } }),
     ],
-    ["scoring that does not belong", "agent", agentBody("explorer", { scoring: { categories: [] } })],
+    ["scoring that its type does not use", "agent", agentBody("explorer", { scoring: { categories: [] } })],
     ["an unknown range in a pipeline", "pipeline", stage({ agents: [{ ref: "helper@whenever" }] })],
     ["a stage without a name", "pipeline", stage({ name: undefined, id: undefined })],
     ["a stage with an approval only", "pipeline", stage({ agents: undefined, approval: { required: true } })],
-    ["the older list of commands", "workflow", workflowBody([{ id: "a", commands: ["go@1.0.0"] }])],
+    ["a phase with the older commands list", "workflow", workflowBody([{ id: "a", commands: ["go@1.0.0"] }])],
     ["a reference without a version", "workflow", workflowBody([{ steps: [{ agent: "helper" }] }])],
     ["a utility without an agent", "command", commandBody()],
     ["a custom command", "command", commandBody({ interface: { commandType: "custom" } })],
@@ -279,7 +279,7 @@ describe("a definition that can be rendered", () => {
       "command",
       commandBody({ interface: { commandType: "agent" }, invokes: { agents: ["a", "b@~1.2.3"] } }),
     ],
-    ["a stage's older form", "pipeline", pipelineBody([{ id: "a", ref: "go@1.0.0", type: "workflow" }])],
+    ["a stage in the old format", "pipeline", pipelineBody([{ id: "a", ref: "go@1.0.0", type: "workflow" }])],
     ["workflows as plain text", "pipeline", pipelineBody([{ id: "a", workflows: ["go@1.0.0"] }])],
   ];
   test.each(LENIENT)("may have %s", (_, type, body) => {

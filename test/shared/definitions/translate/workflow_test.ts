@@ -153,7 +153,7 @@ const CASES: readonly Case[] = [
   ],
 ];
 
-describe("a workflow's section", () => {
+describe("a workflow is rendered with the section", () => {
   test.each(CASES)("%s", (heading, phases, blocks, text) => {
     expect(sectionOf(rendered("workflow", workflowBody(phases, blocks)), heading)).toBe(text);
   });

@@ -45,7 +45,7 @@ test("shareFor() reuses a failure for as long as a success", async () => {
   expect(await later).toBe(2);
 });
 
-test("shareFor() starts again if a result is pending for 30 seconds, and does not reuse the late result", async () => {
+test("shareFor() replaces a result that is pending for 30 seconds, and does not reuse the late result", async () => {
   const { made, ask, turn } = createTask();
   const lost = ask();
   turn(30_000);
