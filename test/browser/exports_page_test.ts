@@ -45,7 +45,7 @@ async function download(page: Page, act: () => Promise<void>): Promise<string> {
   return path;
 }
 
-test("an export is started by keyboard, followed until it is ready, and downloaded completely", async () => {
+test("by keyboard alone, a user can start an export, follow the job and download the complete file", async () => {
   const member = await dashboard.member();
   const project = await makeProject(member, "Checkout Service", 3);
   await using _runner = dashboard.startRunner();

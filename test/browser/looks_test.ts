@@ -28,7 +28,7 @@ const WINDOWS = {
 };
 
 for (const colorScheme of ["light", "dark"] as const) {
-  test(`the exports page is readable in ${colorScheme} colors at every width, and its controls have names`, async () => {
+  test(`the exports page is readable in ${colorScheme} colors at every width, and all controls have accessible names`, async () => {
     const path = "/dashboard/exports";
     await dashboard.visit({ path, as: publisher, colorScheme, viewport: WINDOWS.desktop }, async (page) => {
       await openAll(page);

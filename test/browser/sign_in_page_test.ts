@@ -103,7 +103,7 @@ test("signing in and out works without JavaScript", async () => {
   });
 });
 
-test("the link in an export mail opens the export in its organization after signing in", async () => {
+test("after sign-in, the link in an export mail opens the export in the right organization", async () => {
   const { account, org } = await makeSignee();
   const first = await dashboard.make.org({ slug: `aaa-${account.username}` });
   await dashboard.make.member({ orgId: first.id, userId: account.id, role: "publisher" });

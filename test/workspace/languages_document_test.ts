@@ -8,7 +8,7 @@ test("docs/languages.md lists the definition keys and equals the output of `bun 
   expect(text.match(/^\| `/gm)?.length).toBeGreaterThan(400);
 });
 
-test("docs/languages.md lists the blocks that each agent type requires and the blocks left out of its rendering", async () => {
+test("docs/languages.md lists the blocks that each agent type requires and the blocks that it leaves out", async () => {
   const text = await readLanguages();
   const list = (names: readonly string[]) => names.map((name) => `\`${name}\``).join(", ");
   const rows = Object.entries(AGENT_BLOCKS).map(

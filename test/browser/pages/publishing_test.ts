@@ -81,7 +81,7 @@ for (const [colorScheme, width, javaScriptEnabled] of [
   ["light", 1280, true],
   ["dark", 320, false],
 ] as const) {
-  test(`a definition is written, fixed, published twice and deprecated: ${colorScheme}, ${width} px, scripts ${javaScriptEnabled}`, async () => {
+  test(`a user publishes two versions and deprecates the first: ${colorScheme}, ${width} px, scripts ${javaScriptEnabled}`, async () => {
     const member = await dashboard.member();
     const { slug } = member.org;
     const options = { colorScheme, viewport: { width, height: 900 }, javaScriptEnabled };

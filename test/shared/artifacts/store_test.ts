@@ -100,7 +100,7 @@ for (const [kind, open] of [
   ["directory", openDirectory],
   ["bucket", openBucket],
 ] as const) {
-  test(`a ${kind} returns a written file as a whole and in parts, lists it and removes it`, async () => {
+  test(`a ${kind} returns the whole file or a range after a write, lists the file and removes the file`, async () => {
     await using opened = await open();
     const { store } = opened;
     expect(await names(store)).toEqual([]);

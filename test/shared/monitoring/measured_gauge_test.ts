@@ -45,7 +45,7 @@ test("registerGauge() calls a sync or async `read` at each scrape and keeps only
   expect(await scrapeAll(registry)).toEqual(["plain 2", "awaited 20", 'labeled{kind="k2"} 2']);
 });
 
-test("one read sets all gauges and removes the samples of earlier reads", async () => {
+test("a single read sets all gauges and removes samples from earlier reads", async () => {
   let reads = 0;
   const { scrape } = createGauges(async () => {
     reads += 1;

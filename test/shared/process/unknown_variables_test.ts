@@ -18,7 +18,7 @@ test("a warning about a misspelled variable suggests the right name", () => {
   }
 });
 
-test("an unknown variable with one of our prefixes causes a warning, even if no name resembles it", () => {
+test("an unknown variable with a known prefix causes a warning, even if no known name is similar", () => {
   expect(describeUnknownVariables({ EXPORT_QQQQ: "x" })).toEqual(["EXPORT_QQQQ: unknown variable, ignored."]);
 });
 

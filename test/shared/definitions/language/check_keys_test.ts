@@ -171,7 +171,7 @@ test.each([
   ]);
 });
 
-test("a key beside the root key causes a warning, because it is not rendered", () => {
+test("a top-level key other than meta and the root key causes a warning", () => {
   const yaml = "meta: {a: 1}\nnotes: x\nagent: {interface: {name: a, version: 1.0.0}}";
   expect(warningsOf(yaml, "agent")).toMatchObject([{ code: "UNKNOWN_KEY", path: "notes", line: 2 }]);
 });

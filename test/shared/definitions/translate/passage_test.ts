@@ -144,7 +144,7 @@ describe("a multi-line text in its context", () => {
     );
   });
 
-  test("is rendered in a fence if it is a condition", () => {
+  test("is rendered in a fence when used as a condition", () => {
     const phase = { id: "a", name: "A", condition: "x > 1\n&& y", steps: [{ agent: "a@1.0.0" }] };
     const markdown = rendered("workflow", workflowBody([phase]));
     expect(markdown).toContain("\n- Only if:\n  ```\n  x > 1\n  && y\n  ```\n");

@@ -294,7 +294,7 @@ function humanizes(text: string): boolean {
   );
 }
 
-test("no text ends the fence around it", () => {
+test("no text closes the fence in which it is rendered", () => {
   const fenced = fc.oneof(
     markupText,
     fc.string({ unit: fc.constantFrom(..."`~\n x"), minLength: 1, maxLength: 40 }),
@@ -333,7 +333,7 @@ test("text that the translator adds never forms a command or a file reference", 
   }
 });
 
-test("front matter stays one line per key for any text", () => {
+test("front matter has one line per key, whatever the text of the description", () => {
   fc.assert(
     fc.property(markupText, (text) => {
       fc.pre(isVisible(text));
