@@ -28,7 +28,7 @@ function typesOf(value: unknown): string[] {
   return Number.isInteger(value) ? ["integer", "number"] : ["number"];
 }
 
-/** Returns the names of fields whose values the row's schema does not allow. */
+/** Returns the names of fields whose values the dataset's JSON Schema does not allow. */
 function findMisfits(dataset: ListedDataset, row: Readonly<Record<string, unknown>>): string[] {
   return Object.entries(row)
     .filter(([name, value]) => {

@@ -1,4 +1,4 @@
-/** The path of an export: its project by name, and its format as a file extension instead of `format` in the query. */
+/** Export paths that contain the name of the project, or the format as a file extension. */
 import { expect, test } from "bun:test";
 import { errorOf } from "../../helpers/exports/export_job.ts";
 import { makeExportProject } from "../../helpers/exports/export_project.ts";

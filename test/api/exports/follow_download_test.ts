@@ -1,4 +1,4 @@
-/** Log lines and metrics of downloads that have ended. */
+/** The log line and the byte count of a download, however it ends. */
 import { expect, test } from "bun:test";
 import { makeNoiseFile, NOISE_FILE_BYTES } from "../../helpers/exports/noise_file.ts";
 import { type ListeningApp, openListeningApp } from "../../helpers/http/listening_app.ts";
@@ -16,7 +16,7 @@ async function readLine(server: ListeningApp) {
   return line;
 }
 
-/** Returns the number of downloaded bytes according to the metrics. It may be a second old, because scrapes are cached. */
+/** Returns the byte count in the metrics. The count may be up to a second old, because scrapes are cached. */
 async function countedBytes({ origin }: ListeningApp): Promise<number> {
   const metrics = await (await fetch(`${origin}/metrics`)).text();
   return Number(/export_bytes_total\{kind="organization",format="ndjson"\} (\d+)/.exec(metrics)?.[1] ?? 0);
@@ -26,7 +26,8 @@ test("a complete download is logged with its bytes", async () => {
   await using server = await openListeningApp();
   const file = await makeNoiseFile(server);
   using download = await file.begin();
-  // The client has paused, but its kernel acknowledges bytes until the receive buffer is full, and these are counted.
+  // The client has paused, but its kernel acknowledges bytes until the receive buffer is full. The metric counts
+  // acknowledged bytes.
   await waitFor(async () => (await countedBytes(server)) > 0);
   expect(listLines(server)).toEqual([]);
   expect(await download.readOn()).toMatchObject({ status: 200, isWhole: true });

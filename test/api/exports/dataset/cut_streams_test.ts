@@ -16,7 +16,7 @@ const MEBIBYTES = 16;
 /** The paths that export the runs as NDJSON and as Parquet. */
 const PATHS = ["runs", "runs?format=parquet"];
 
-/** A database with two projects, of which `made` has large runs. Each test uses a copy of the database. */
+/** A database with two projects. Only `made` has large runs. Each test uses a copy of the database. */
 let db: TestDatabase;
 let made: ExportProject;
 let other: ExportProject;
@@ -42,7 +42,7 @@ function begin({ origin }: ListeningApp, { project }: ExportProject, credential:
   });
 }
 
-/** Waits for the log lines of cut streams. Returns their reasons and levels, and expects the reasons in the metrics. */
+/** Waits until a stream is logged as cut, and expects its reason in the metrics. Returns each reason with its log level. */
 async function cutReasons({ app, origin }: ListeningApp): Promise<unknown> {
   const lines = await waitFor(() => {
     const cut = app.logLines.filter((line) => line["outcome"] === "cut");
@@ -53,7 +53,7 @@ async function cutReasons({ app, origin }: ListeningApp): Promise<unknown> {
   return lines.map(({ reason, level }) => [reason, level]);
 }
 
-/** Waits until no export session has a transaction, and expects that no export slot is in use. */
+/** Waits until no export session is in a transaction, and expects that no export slot is in use. */
 async function expectNothingHeld({ app, origin }: ListeningApp): Promise<void> {
   await waitFor(async () => {
     const [row] = await app.db.sql<[{ count: number }]>`
@@ -147,7 +147,7 @@ test("a stalled reader gets the whole file if no other caller is refused for lac
   await using server = await openServer({ streamRules: { slowWindowMs, socketBytes: 0 } });
   using download = await begin(server, made, made.person.key);
   expect(await download.isHeld()).toBe(true);
-  // Runs other exports for the time of ten windows.
+  // Other exports keep running for ten slow-reader windows.
   const until = performance.now() + 10 * slowWindowMs;
   while (performance.now() < until) {
     const url = `${server.origin}/api/v1/export/projects/${other.project.id}/issues`;

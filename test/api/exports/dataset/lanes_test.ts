@@ -24,7 +24,7 @@ const FORMATS = [
 
 let server: ListeningApp;
 let made: Pick<ExportProject, "person" | "project">;
-/** The digest of each query's export, copied over two connections. */
+/** The digests of exports that used two connections, by query. */
 const whole = new Map<string, Digest>();
 
 beforeAll(async () => {
@@ -75,8 +75,8 @@ async function untilOpen(count: number): Promise<void> {
 }
 
 /**
- * Waits until both connections run a COPY, and returns their process ids, oldest connection first. An export whose
- * second connection is lost earlier continues with one connection.
+ * Waits until both connections run a COPY, and returns their process ids, oldest connection first. An export that loses
+ * its second connection before both copy rows continues with one connection.
  */
 async function untilBothCopy(): Promise<number[]> {
   return waitFor(async () => {

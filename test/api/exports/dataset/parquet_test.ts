@@ -24,7 +24,7 @@ function queryOf(dataset: (typeof EXPORT_DATASET_NAMES)[number], format: string)
   return `?as_of=${AFTER_ALL}&format=${format}${flags.map((flag) => `&${flag}=true`).join("")}`;
 }
 
-/** Sets columns of every type to extreme values, at least one in each dataset. */
+/** Sets columns of every type to extreme values, with at least one such column in each dataset. */
 async function makeExtreme(app: TestApp, { ids }: ExportProject): Promise<void> {
   const { sql } = app.db;
   const long = "é\n".repeat(200_000);

@@ -1,4 +1,4 @@
-/** Tests that common programs read every text of an export intact. */
+/** Tests that common programs read the texts of an export unchanged. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { join } from "node:path";
 import { EXPORT_DATASETS } from "../../../../shared/exports/datasets.ts";
@@ -45,7 +45,7 @@ with open(sys.argv[1], encoding="utf-8-sig", newline="") as file:
     print(json.dumps([row["reason"] for row in csv.DictReader(file, strict=True)]))`;
   const { stdout, stderr } = await runCommand(["python3", "-c", program, saved.files.csv]);
   expect(stderr).toBe("");
-  // Python's csv module reads an empty field (null) and a quoted empty string alike.
+  // Python's csv module does not distinguish an empty field (null) from a quoted empty string.
   expect(JSON.parse(stdout)).toEqual(saved.reasons.map((reason) => neutralized(reason ?? "")));
 });
 

@@ -1,4 +1,4 @@
-/** Common libraries must read the same texts from an export as the database contains. */
+/** Tests that common libraries read the texts of an export unchanged. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { createReadStream } from "node:fs";
 import { createInterface } from "node:readline";
@@ -26,7 +26,7 @@ test("Node's readline reads one row per line of the NDJSON", async () => {
 test("DuckDB reads every text of both formats and the nulls of the CSV", async () => {
   const instance = await DuckDBInstance.create(":memory:");
   const connection = await instance.connect();
-  // Reads the texts as base64, because the binding's text decoder drops a byte order mark.
+  // Reads the texts as base64, because DuckDB's Node binding drops a byte order mark from text.
   const read = async (source: string): Promise<unknown[]> => {
     const result = await connection.runAndReadAll(
       `select to_base64(encode(reason)) as reason from ${source}`,

@@ -54,7 +54,7 @@ function countOpenCopies({ app }: ListeningApp): Promise<number> {
   return countCopies(sql, sql`state <> 'idle'`);
 }
 
-/** Counts sessions that wait for the service to read the rows of a COPY, or to send the next statement after it. */
+/** Counts sessions that wait for the service to read the rows of a COPY, or to send the statement after the COPY. */
 function countStalledCopies({ app }: ListeningApp): Promise<number> {
   const { sql } = app.db;
   return countCopies(sql, sql`state <> 'idle' and wait_event in ('ClientRead', 'ClientWrite')`);
@@ -122,7 +122,7 @@ function download({ origin }: ListeningApp, made: Made, path: string, headers = 
   });
 }
 
-/** Downloads a file as soon as the only slot is free. Its status 200 shows that the slot's connection works. */
+/** Retries a download until the only slot is free. The response 200 shows that the slot's connection still works. */
 function downloadNext(server: ListeningApp, made: Made, path: string): Promise<Response> {
   return waitFor(async () => {
     const response = await download(server, made, path);
@@ -141,7 +141,7 @@ test("a client that disconnects ends the query and frees the slot and the connec
   ] as const;
   const countStreams = (outcome: string) =>
     server.app.logLines.filter((line) => line["outcome"] === outcome).length;
-  // A slot is released before its stream is logged.
+  // An export releases its slot before it writes its log line.
   const untilLogged = (count: number) =>
     waitFor(() => countStreams("complete") === count && countStreams("aborted") === count);
   let left = 0;
@@ -188,7 +188,7 @@ test("a client that disconnects while rows are counted frees the slot and the co
     release.resolve();
     await holding;
   }
-  // A slot is released before its stream is logged.
+  // An export releases its slot before it writes its log line.
   await waitFor(() => server.app.logLines.filter((line) => line["outcome"] === "aborted").length === 3);
 });
 
@@ -297,7 +297,7 @@ test("a Parquet export that fails after its first row group breaks the connectio
 test("a query that fails before its first row returns 500 instead of a broken download", async () => {
   await using server = await openListeningApp();
   const made = await makeLargeProject(server.app, 10);
-  // Renames a column after the service has started, so its queries fail.
+  // Renames a column after the service has started, so that the export's query fails.
   await server.app.db.owner`alter table issues rename column title to heading`;
   // A CSV header that is sent too early is visible only without compression, because a compressor would buffer it.
   for (const encoding of ["identity", "zstd"]) {

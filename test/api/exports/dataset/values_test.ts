@@ -31,12 +31,12 @@ test("exports preserve every text: unchanged in NDJSON, neutralized in CSV", asy
   await using app = await openTestApp({ config: { rateLimitUserPerMinute: 100_000 } });
   const { person, project } = await openProject(app);
   const issue = await app.make.issue({ projectId: project.id });
-  // Each export has many texts, because exports are slow on a cluster.
+  // Each export has many texts, because an export is slow on a Citus cluster.
   const texts = fc.array(storableText(200), { minLength: 34, maxLength: 40 });
   await fc.assert(
     fc.asyncProperty(texts, async (contents) => {
       await app.db.sql`delete from status_history`;
-      // Uses `reason`, which may be empty, unlike a note's content.
+      // Uses `reason`, because a reason may be empty, unlike the content of a note.
       await app.make.together(async ({ statusChange }) => {
         for (const [index, reason] of contents.entries()) {
           const changedAt = new Date(Date.UTC(2026, 0, 1, 0, 0, 0, index)).toISOString();
@@ -82,7 +82,7 @@ test("exports preserve every digit of JSON: nested in NDJSON, as text in CSV", a
     "\n",
   );
   for (const [index, { text }] of stored.entries()) {
-    // The export escapes U+2028, because readers may treat it as a line ending.
+    // The export escapes U+2028, because some readers treat it as a line ending.
     expect(lines[index]).toContain(`"recordData":${text.replaceAll("\u2028", "\\u2028")},"`);
   }
   const csv = await exportDataset(app, { person, project }, "analysis-records", "?format=csv");

@@ -8,7 +8,7 @@ import {
 } from "../../../helpers/exports/export_project.ts";
 import { openTestApp } from "../../../helpers/http/app.ts";
 
-/** Datasets with query flags, and exactly the rows that each export must contain. */
+/** Each case: the dataset, its query flags, and all rows that the export must contain. */
 const CASES: readonly [ExportDatasetName, string, string[]][] = [
   ["issues", "", ["open issue", "completed issue"]],
   ["issues", "&include_deleted=true", ["open issue", "completed issue", "deleted issue"]],

@@ -1,4 +1,4 @@
-/** Rows with a time that no format can represent. Exports with such rows are refused before their first byte. */
+/** Rows with a time outside the years 1 to 9999. An export that contains such a row is refused before its first byte. */
 import { expect, test } from "bun:test";
 import { EXPORT_DATASETS } from "../../../../shared/exports/datasets.ts";
 import { EXPORT_FORMATS } from "../../../../shared/vocabulary.ts";
@@ -14,7 +14,7 @@ import { openTestApp, type TestApp } from "../../../helpers/http/app.ts";
 import { openTestRunner } from "../../../helpers/process/job_runner.ts";
 import { waitFor } from "../../../helpers/wait_for.ts";
 
-/** Drops the check constraints on time columns, to simulate tables that were created before these constraints. */
+/** Drops the check constraints on time columns, to simulate tables that are older than these constraints. */
 async function dropTimeChecks(app: TestApp): Promise<void> {
   for (const { table, columns } of Object.values(EXPORT_DATASETS)) {
     for (const { column, type } of columns) {
@@ -77,7 +77,7 @@ test("a wrong time in a row that the export excludes is ignored", async () => {
 
 const EVERYTHING = ["include_deleted", "include_archived", "include_superseded"];
 
-/** All time columns except the one compared with the cutoff, because a row created at infinity is in no export. */
+/** All time columns except `timeColumn`, because a row whose `timeColumn` is infinity is after every cutoff. */
 const COLUMNS = Object.values(EXPORT_DATASETS).flatMap(({ name, table, timeColumn, columns, flags }) =>
   columns
     .filter(({ type, column }) => type === "timestamp" && column !== timeColumn)

@@ -24,8 +24,8 @@ import { waitFor } from "../../../helpers/wait_for.ts";
 const MIB = 1024 * 1024;
 
 /**
- * Opens a listening app whose bucket is behind a proxy, with a ready job. The file is the job's export, or `bytes`
- * random bytes.
+ * Opens a listening app with a ready export job and a bucket behind a proxy. If `bytes` is positive, that many random
+ * bytes replace the job's file.
  */
 async function openWithFile({ bytes = 0 } = {}) {
   await using opened = new AsyncDisposableStack();
@@ -64,7 +64,7 @@ async function openWithFile({ bytes = 0 } = {}) {
     authorization,
     fetchFile: (headers: Record<string, string> = {}, method = "GET", signal?: AbortSignal) =>
       fetch(url, { method, headers: { authorization, ...headers }, ...(signal ? { signal } : {}) }),
-    /** Counts the files on disk that are being sent to clients. */
+    /** Counts the open files on disk that hold bytes from the bucket for a download. */
     spooled: async () => (await listOpenFiles(join(app.deps.config.dataDir, "downloads"))).size,
     [Symbol.asyncDispose]: () => all.disposeAsync(),
   };
@@ -111,7 +111,7 @@ test("whole and partial responses have a Content-Length and are not chunked", as
     ["bytes=5-2000004", 2_000_000],
   ] as const) {
     const headers = { authorization: place.authorization, ...(range ? { range } : {}) };
-    // fetch() hides the transfer encoding of the body.
+    // Does not use fetch(), because it hides the Transfer-Encoding header.
     const response = await new Promise<IncomingMessage>((resolve, reject) => {
       get(place.url, { headers }, resolve).on("error", reject);
     });
@@ -227,7 +227,7 @@ test("an export that does not fit on the disk is refused before it is fetched", 
   expect(await errorOf(refused)).toEqual([503, "SERVICE_UNAVAILABLE"]);
   expect(proxy.forwarded()).toBe(before);
   expect(await spooled()).toBe(0);
-  // A small range of the file fits on the disk.
+  // A small range of the same file fits on the disk.
   expect((await fetchFile({ range: "bytes=0-9" })).status).toBe(206);
 });
 
@@ -237,7 +237,7 @@ test("an export that is deleted at the start of its download is reported as expi
   const swept = Promise.withResolvers<void>();
   const arrived = proxy.hold(swept.promise);
   const download = fetchFile();
-  // The service has read the row and requested the file.
+  // Waits until the service has read the job and requested its file from the bucket.
   await arrived;
   await app.db.sql`update export_jobs set expires_at = now() - interval '1 second' where id = ${id}`;
   await s3.client.delete(key);
@@ -268,7 +268,7 @@ for (const [what, end, error] of [
     const ended = Promise.withResolvers<void>();
     const arrived = place.proxy.hold(ended.promise);
     const download = place.fetchFile();
-    // The service has checked the caller and requested the file.
+    // Waits until the service has checked access and requested the file from the bucket.
     await arrived;
     await end(place);
     ended.resolve();

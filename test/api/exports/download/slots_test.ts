@@ -1,4 +1,4 @@
-/** Downloads of finished exports from a directory: concurrency limits, and reasons for ending a download. */
+/** Downloads of finished exports from a local directory: concurrency limits, and reasons for cutting off a download. */
 import { expect, test } from "bun:test";
 import { makeNoiseFile } from "../../../helpers/exports/noise_file.ts";
 import { type ListeningApp, openListeningApp } from "../../../helpers/http/listening_app.ts";
@@ -32,8 +32,7 @@ test("concurrent downloads are limited to two per user and four per organization
     ...[429, "RATE_LIMITED", { share: "organization", limit: 4 }],
     "5",
   ]);
-  // One download completes, and another one ends because its client disconnects. Requests for a range count like other
-  // downloads.
+  // A slot is freed when a download completes or its client disconnects. A range request also needs a slot.
   expect(await first.readOn()).toMatchObject({ status: 200, isWhole: true });
   const part = await file.fetch(file.person.key, { range: "bytes=0-9" });
   expect([part.status, (await part.arrayBuffer()).byteLength]).toEqual([206, 10]);
@@ -48,7 +47,7 @@ test("a download ends when its caller loses membership", async () => {
   const { user, org } = file.person;
   await server.app.db.sql`delete from organization_members where org_id = ${org.id} and user_id = ${user.id}`;
   expect(await cutReason(server)).toBe("access_ended");
-  // The service ends the connection with a timeout, which Bun checks only every four seconds.
+  // The service closes the connection by setting a timeout. Bun checks timeouts only every four seconds.
   await waitFor(() => server.pending() === 0);
   // Without a TCP reset, the kernel would keep megabytes for the closed connection until the client reads them.
   expect(await download.isHeld()).toBe(false);
@@ -72,7 +71,7 @@ test("a stalled download is cut off once another caller is refused", async () =>
   const file = await makeNoiseFile(server);
   const other = await server.app.make.person({ org: file.person.org });
   using download = await file.begin();
-  // The download's slot is released before its connection.
+  // The download's slot is released before its connection is closed.
   await waitFor(async () => (await file.fetch(other.key, { range: "bytes=0-9" })).status === 206);
   await waitFor(async () => !(await download.isHeld()));
   expect(await cutReason(server)).toBe("reader_too_slow");

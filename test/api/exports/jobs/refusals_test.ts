@@ -49,8 +49,8 @@ const RUNNING: Verdict = [409, "EXPORT_JOB_RUNNING"];
 const NO_JOB: Verdict = [404, "EXPORT_JOB_NOT_FOUND"];
 
 /**
- * Opens an app with a job that is being built. It cannot be canceled or downloaded, and queueing again returns the same
- * job.
+ * Opens an app with a job that is being built. The job cannot be canceled or downloaded. Queueing the export again
+ * returns the same job.
  */
 async function openWithJob(): Promise<{ app: TestApp; person: Person; jobId: string }> {
   const app = await openTestApp();
@@ -100,7 +100,7 @@ test("other organizations' jobs are indistinguishable from missing jobs, for any
     const verdicts = await askAll(app, { key: stranger.key, slug, jobId });
     expect(verdicts).toEqual([denied, denied, NO_JOB, NO_JOB, NO_JOB]);
   }
-  // Requests for a single job ignore X-Org-Slug, valid or not.
+  // Requests for a single job ignore X-Org-Slug, even if the slug is unknown.
   for (const slug of [person.personalOrg.slug, stranger.org.slug, "no-such-organization"]) {
     const [, , ...ofTheJob] = await askAll(app, { key: person.key, slug, jobId });
     expect(ofTheJob).toEqual([ALLOWED, RUNNING, NOT_READY]);

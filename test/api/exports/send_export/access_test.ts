@@ -1,4 +1,4 @@
-/** Responses to callers who lose access while their export is prepared. */
+/** Responses to callers who lose access while their export is being prepared. */
 import { expect, test } from "bun:test";
 import { AFTER_ALL, makeExportProject } from "../../../helpers/exports/export_project.ts";
 import { openTestApp, type TestApp } from "../../../helpers/http/app.ts";
@@ -12,8 +12,8 @@ const removeMember = ({ db }: TestApp, { user, org }: Person) =>
   db.sql`delete from organization_members where user_id = ${user.id} and org_id = ${org.id}`;
 
 /**
- * Sends a request while `table` is locked, and ends access during the wait. Unlocks after a second, when the first
- * access check is outdated.
+ * Sends a request while `table` is locked, and ends the caller's access while the request waits for the lock. Unlocks
+ * the table a second later, when the first access check is outdated.
  */
 async function requestDuring(
   app: TestApp,
