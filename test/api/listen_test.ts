@@ -172,7 +172,7 @@ test("an export's connection has no timeout and is closed after the response, wh
   });
   await waitFor(() => live.app.logLines.length === 1);
   expect(await ask("issues")).toMatch(/^HTTP\/1\.1 200 .*\r\nConnection: close\r\n/s);
-  // This name is not a dataset, but it has the same route.
+  // `nothing` is not a dataset, but its path has the same route.
   expect(await ask("nothing")).toMatch(/^HTTP\/1\.1 404 .*\r\nConnection: close\r\n/s);
   expect(live.app.logLines[0]).toMatchObject({ status: 200 });
   expect(isKept).toBe(true);

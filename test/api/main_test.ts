@@ -116,7 +116,7 @@ describe("the API process refuses to start and prints one line per problem", () 
   });
 });
 
-/** Blocks every request with an API key in the middle of its first query. */
+/** Locks the table of API keys, so that every request with a key waits in its first query. */
 async function lockKeys({ sql }: TestDatabase) {
   const connection = await sql.reserve();
   await connection`begin`;
@@ -188,8 +188,8 @@ describe("on SIGTERM, the API process", () => {
     await using api = await startApi({ DATABASE_URL: shared.url });
     const yaml = largeAgentYaml("large");
     const running = api.request("/api/v1/definitions/agent/large", { method: "POST", key, body: { yaml } });
-    // Waits until the request is authenticated. The API then still reads the document, which takes far longer than the
-    // authentication.
+    // Waits until the request is authenticated. At that point, the API is still reading the document, which takes far
+    // longer than authentication.
     await waitFor(async () => {
       const [row] = await shared.sql`
         select 1 from api_keys where user_id = ${user.id} and last_used_at is not null`;

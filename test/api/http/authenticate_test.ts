@@ -5,7 +5,7 @@ import { probeRoutes } from "../../helpers/http/probe_routes.ts";
 import { waitFor } from "../../helpers/wait_for.ts";
 
 async function expectRefused(api: TestApp, headers: Readonly<Record<string, string>>): Promise<void> {
-  // The response is 401 for a public route, a route for callers, an unknown path and a write with invalid JSON.
+  // The response is 401 even for a public route, an unknown path and a write with invalid JSON.
   for (const [method, path] of [
     ["GET", "/api/v1/echo/a"],
     ["GET", "/api/v1/caller"],
@@ -176,7 +176,7 @@ describe("lastUsedAt", () => {
     const [now] = await api.db.sql<[{ recent: string }]>`select now() - interval '30 seconds' as recent`;
     const fresh = await api.make.key({ userId: user.id, lastUsedAt: now.recent });
     await api.request("/api/v1/caller", { key: fresh.key });
-    // Uses are recorded in order. Once this use is recorded, a use of the fresh key would be recorded, too.
+    // Uses are recorded in order. If the use of the fresh key were recorded, it would be recorded before this one.
     const stale = await api.make.key({ userId: user.id });
     await api.request("/api/v1/caller", { key: stale.key });
     await waitFor(async () => (await lastUsedAt(api, stale.id)) !== null);

@@ -143,7 +143,7 @@ describe("a /48, which a provider may assign to one customer, has ten times the 
       const body = { email: `${crypto.randomUUID()}@example.com` };
       return api.request("/api/v1/auth/password/reset", { method: "POST", body, address });
     };
-    // The ten networks with earlier emails have one left each.
+    // Each of the ten /64 networks may request one more email. The /48 has then used up its own limit.
     expect(await askAll(ask)).toEqual(expected);
   });
 });

@@ -1,4 +1,4 @@
-/** Operation handlers that the compiler accepts or refuses. `bun run check` compiles this file. */
+/** Operation handlers that the compiler accepts or rejects. `bun run check` compiles this file. */
 import { expect, test } from "bun:test";
 import { Type } from "@sinclair/typebox";
 import { jsonText, operation, reply } from "../../../api/http/operation.ts";

@@ -126,7 +126,7 @@ test("the declared parameters contain their OpenAPI descriptions", () => {
     in: "query",
     ...rest,
   }));
-  // The round trip through JSON gives the values as the OpenAPI document contains them.
+  // The round trip through JSON yields the values that the OpenAPI document contains.
   expect(JSON.parse(JSON.stringify(described))).toEqual([
     {
       name: "color",

@@ -165,7 +165,7 @@ describe("the limits on guesses", () => {
     const valid = await api.request("/api/v1/caller", { key });
     expect([valid.status, valid.headers.get("x-ratelimit-limit")]).toEqual([200, "1200"]);
     expect(await ask({ headers: cookie })).toBe(200);
-    // A key that was never used counts as a guess until the minute ends. From another address, it works.
+    // A key that was never used counts as a guess, so it is refused for the rest of the minute. From another address, the key works.
     const other = await api.make.person();
     expect([await ask({ key: other.key }), await ask({ key: other.key, address: "192.0.2.9" })]).toEqual([
       429, 200,
@@ -188,7 +188,7 @@ describe("the limits on guesses", () => {
       const { status, headers } = await ask(options);
       expect([status, headers.get("set-cookie"), headers.has("retry-after")]).toEqual([429, null, true]);
     }
-    // The key leaves the cache after a second and is looked up again.
+    // After a second, the key leaves the cache, and its lookup fails without a database.
     await waitFor(async () => (await ask({ key })).status === 503);
   });
 

@@ -64,7 +64,7 @@ describe("the session cookie", () => {
       { origin: "https://evil.example" },
       { origin: "https://ulr.example.evil.example" },
       { origin: "https://ulr.example:8443" },
-      // The same host without TLS. An attacker in the network could have forged its page.
+      // The same host without TLS: a network attacker can forge its pages.
       { origin: "http://ulr.example" },
       { origin: "http://localhost" },
       { "sec-fetch-site": "cross-site" },
@@ -156,7 +156,7 @@ describe("a session cookie that an attacker may have set", () => {
       (await api.request("/api/v1/auth/me", { headers: { cookie } })).status;
     expect(await ask(`__Host-ulr_session=${data.sessionToken}`)).toBe(200);
     expect(await ask(`ulr_session=${data.sessionToken}`)).toBe(401);
-    // A sibling host of the same domain can set a cookie with the short name. It has no effect.
+    // A sibling host of the same domain can set a cookie with the short name. Such a cookie has no effect.
     expect(
       await ask(`ulr_session=${mintSessionToken().secret}; __Host-ulr_session=${data.sessionToken}`),
     ).toBe(200);

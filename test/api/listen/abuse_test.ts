@@ -23,8 +23,8 @@ async function openSlow(
 }
 
 describe("a client that is slow", () => {
-  // Both slow tests wait for a timeout, so they run concurrently.
-  test.concurrent("to send its headers or its body is disconnected, and nothing is logged as an error", async () => {
+  // These tests wait for a timeout, so they run concurrently.
+  test.concurrent("with its headers or its body is disconnected, and nothing is logged as an error", async () => {
     await using open = await openSlow({ idleTimeoutSeconds: 4 });
     const { key } = await open.api.make.person();
     const post = (path: string) =>
@@ -47,8 +47,8 @@ describe("a client that is slow", () => {
     ]);
   });
 
-  test.concurrent("is disconnected when idle after a page that checks an export but does not send it", async () => {
-    // Bun checks sockets every four seconds, so a timeout of four would leave a busy machine no time to respond.
+  test.concurrent("is disconnected when idle after a page that checked an export but sent none", async () => {
+    // Bun checks sockets every four seconds. With a timeout of four seconds, a busy machine could not respond in time.
     await using open = await openSlow({ idleTimeoutSeconds: 8 }, {});
     const { user, org } = await open.api.make.person();
     const project = await open.api.make.project({ orgId: org.id, ownerId: user.id });

@@ -6,7 +6,7 @@ import { startApi } from "../../helpers/process/api_process.ts";
 import { untilLogged } from "../../helpers/process/service_process.ts";
 import { waitFor } from "../../helpers/wait_for.ts";
 
-/** A delay longer than any test here. An API that exits earlier has not waited for it. */
+/** A delay in seconds, longer than any test. An API that exits during a test has not waited for the delay. */
 const ENDLESS = "300";
 
 test("after SIGTERM the API is not ready, but serves new connections and closes them after the response", async () => {

@@ -1,4 +1,4 @@
-/** Several API processes that share a database. */
+/** The catalog cache of API processes, including several that share a database. */
 import { expect, test } from "bun:test";
 import { openTestApp } from "../../helpers/http/app.ts";
 import { documentSource, makeDocument, syncFrom } from "../../helpers/models/catalog.ts";
@@ -7,10 +7,10 @@ import { startApi } from "../../helpers/process/api_process.ts";
 import { waitFor } from "../../helpers/wait_for.ts";
 
 const MODELS = 30;
-/** The page size. One page has most of the models. */
+/** The page size. The models fill two pages. */
 const LIMIT = 20;
 
-/** Returns a document with the version as the name of every model. */
+/** Returns a document in which the name of every model is the version. */
 function versionOf(version: number) {
   const ids = Array.from({ length: MODELS }, (_, n) => `m${String(n).padStart(3, "0")}`);
   return documentSource(

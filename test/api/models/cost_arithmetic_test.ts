@@ -122,7 +122,7 @@ test("a special price that equals the general price stays equal in a tier that s
     cost: "1.38",
     prices: { input: 4, output: 18, cacheRead: 0.4, cacheWrite: 0.375, reasoning: 18, contextOver: 200_000 },
   });
-  // A different price is kept. An equal price is kept too if the tier does not change the general price.
+  // A reasoning price that differs from the output price is kept. An equal one is kept if the tier keeps the output price.
   expect(costOf({ ...cost, reasoning: 13 }, usage).prices.reasoning).toBe(13);
   expect(costOf({ ...cost, tiers: [{ contextOver: 1, input: 4 }] }, usage).prices.reasoning).toBe(12);
 });

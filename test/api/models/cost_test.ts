@@ -124,7 +124,7 @@ test("an id with a date gets the undated model as its first suggestion, and that
     { provider: "openai", modelId: "o3-2025-04-16", ...USAGE, resolveDated: true },
     { provider: "nobody", modelId: "gpt-5-2025-08-07", ...USAGE },
   ]);
-  // An id that is in the catalog is priced as itself.
+  // An id that is in the catalog is not resolved to another model.
   expect(data.items[0]).toMatchObject({ cost: "0.0125" });
   for (const item of data.items.slice(0, 2)) expect(item).not.toHaveProperty("resolvedTo");
   expect(data.items[2].error.details.reason).toBe("model");

@@ -7,7 +7,7 @@ const FIRST = "2026-02-01T00:00:00.000Z";
 const SECOND = "2026-03-01T00:00:00.000Z";
 const LATER = "2026-04-01T00:00:00.000Z";
 
-/** Syncs these models and sets the time of their changes. */
+/** Syncs these models and backdates their changes to `at`. */
 async function syncAt(
   app: TestApp,
   at: string,
@@ -180,7 +180,7 @@ test("the ETag of an asOf response changes with its prices and with syncedAt", a
     const request = { headers: { "if-none-match": first } };
     expect((await app.request(`/api/v1/models${path}?asOf=${FIRST}`, request)).status).toBe(304);
     expect((await app.request(`/api/v1/models${path}?asOf=${SECOND}`, request)).status).toBe(200);
-    // Another sync with the same document changes `syncedAt` only.
+    // Another sync of the same document changes only `syncedAt`.
     await syncAt(app, LATER, { "gpt-5": { cost: { input: 2, output: 15 } } });
     expect((await app.request(`/api/v1/models${path}?asOf=${FIRST}`, request)).status).toBe(200);
   }

@@ -5,7 +5,7 @@ import { describeOperations } from "../../../api/openapi/describe_operations.ts"
 
 const rows = { contentMediaType: "application/x-ndjson", type: "string" };
 
-/** One route with two forms, like exports with a file extension. */
+/** One route that is documented at two paths, like exports with and without a file extension. */
 const getRows = operation(
   {
     id: "getRows",

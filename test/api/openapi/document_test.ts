@@ -76,7 +76,7 @@ describe("the document", () => {
       .filter(({ pattern }) => DESCRIBED.test(pattern))
       .map(({ method, pattern }) => `${method} ${shape(pattern)}`);
     const described = listOperations(document).map(({ method, path }) => `${method} ${shape(path)}`);
-    // The forms of the path GET /definitions/{type}/{name}.
+    // The documented forms of GET /definitions/{type}/{name}.
     const definition = ["", ".md", ".yaml"].flatMap((ending) =>
       ["", "@{}/"].map((organization) => `GET /api/v1/definitions/{}/${organization}{}${ending}`),
     );
@@ -342,7 +342,7 @@ describe("the document's schemas", () => {
   });
 });
 
-/** Returns the typed schemas within a part of the document, each with its path. */
+/** Returns the schemas that have a `type` within a part of the document, each with its path. */
 function schemasIn(node: unknown, place: readonly string[]): [readonly string[], Record<string, unknown>][] {
   if (typeof node !== "object" || node === null || Array.isArray(node)) return [];
   const inner = Object.entries(node)
@@ -361,7 +361,7 @@ function examplesOf({ example, examples = {} }: OpenApiMedia): unknown[] {
   return [...(example === undefined ? [] : [example]), ...Object.values(examples).map(({ value }) => value)];
 }
 
-/** Returns the paths of the lists in a schema whose items are inline objects instead of references to a component. */
+/** Returns the paths of lists in a schema if the items of the list are inline objects instead of component references. */
 function unnamedItems(schema: unknown, place: readonly string[]): string[] {
   if (typeof schema !== "object" || schema === null) return [];
   const { items, properties = {} } = schema as { items?: { type?: unknown }; properties?: object };

@@ -38,7 +38,7 @@ test("an as_of after the start of an open transaction returns 503 with Retry-Aft
     level: "warn",
     blockers: [{ applicationName: "test" }],
   });
-  // Without `as_of`, the watermark precedes the transaction. The metric reports how far the transaction holds it back.
+  // Without `as_of`, the cutoff is earlier than the transaction. The metric reports the transaction's age.
   const chosen = await exportDataset(app, made, "issues");
   expect(await ndjsonRows(chosen)).toHaveLength(2);
   const metrics = await (await app.request("/metrics")).text();

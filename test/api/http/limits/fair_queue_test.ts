@@ -9,7 +9,7 @@ function openQueue(options: Partial<FairQueueOptions> = {}) {
   const began: string[] = [];
   return {
     began,
-    /** Adds a task. Resolves to its name once it has run, or to the reason why it was refused. */
+    /** Adds a task. Resolves to the result of the task, which is its name, or to the reason why the task was refused. */
     add: async (name: string, caller: string, turn: Partial<Turn> = {}): Promise<string> => {
       const work = async () => {
         const end = Promise.withResolvers<void>();
@@ -22,12 +22,12 @@ function openQueue(options: Partial<FairQueueOptions> = {}) {
         .run({ caller, refuse: (reason) => new Error(reason), ...turn }, work)
         .catch((error: Error) => error.message);
     },
-    /** Advances the clock and ends the oldest running task. Returns its name; null if no task is running. */
+    /** Advances the clock and ends the oldest running task. Returns the task's name, or null if no task is running. */
     work: async (ms = 1) => {
       now += ms;
       const task = running.shift();
       task?.end.resolve();
-      // The queue starts the next task after the promise of this task has settled.
+      // The queue starts the next task only after this task's promise has settled.
       await new Promise((resolve) => setImmediate(resolve));
       return task?.name ?? null;
     },
@@ -112,7 +112,7 @@ test("tasks with the same key run once, and a caller that joins a task counts as
   const shared = [queue.add("a1", "a", { key: "1" }), queue.add("b1", "b", { key: "1" })];
   const later = [queue.add("a2", "a", { key: "2" }), queue.add("b2", "b", { key: "2" })];
   expect(await queue.add("b3", "b", { key: "3" })).toBe("caller");
-  // Joining a task that the caller already waits for adds nothing to its count.
+  // Joining a task that the caller already waits for does not count toward the caller's limit again.
   later.push(queue.add("b4", "b", { key: "2", maxWaitingInAll: 1 }));
   for (let n = 0; n < 2; n += 1) await queue.work();
   expect(await Promise.all([...shared, ...later])).toEqual(["a1", "a1", "a2", "a2", "a2"]);

@@ -11,7 +11,7 @@ const BODY_BYTES = 6 * MIB;
 const READERS = 100;
 
 function largeRoutes() {
-  // Builds the body for each request, like a list of rows.
+  // Builds a new body for each request, as an endpoint that lists rows does.
   const make = () => Array.from({ length: BODY_BYTES / 1024 }, (_, n) => `${n}`.padEnd(1024, "x"));
   return [
     probe("GET", "/api/v1/large", () => data(make())),
@@ -54,9 +54,9 @@ test("100 clients that do not read use little memory, and other clients are stil
     // Frees the test's own memory, so that the next requests reuse it.
     Bun.gc(true);
   }
-  // Without a limit, the growth would be 100 times the body.
+  // Without a limit, memory would grow by 100 times the size of the body.
   expect(process.memoryUsage.rss() - before).toBeLessThan((READERS * BODY_BYTES) / 3);
-  // An address may hold 8 MiB of unread responses, so only one of these 6 MiB.
+  // An address may hold 8 MiB of unread responses, which is enough for one of these 6 MiB responses.
   expect(statuses(server).filter((status) => status === 429)).toHaveLength(READERS - 1);
   expect((await get(server, "/small", other.key)).status).toBe(200);
   const large = await get(server, "/large", other.key);
@@ -97,7 +97,7 @@ test("unread responses of all clients together are limited, and the error sugges
   const headers = { authorization: `Bearer ${sixth}`, "accept-encoding": "gzip" };
   expect((await fetch(`${server.origin}/api/v1/large`, { headers })).status).toBe(200);
   expect((await get(server, "/large", seventh, "HEAD")).status).toBe(200);
-  // The response to a write is always sent, even if the budget is used up.
+  // The response to a write is always sent, even if the limit for all readers is reached.
   const written = await get(server, "/large", seventh, "POST");
   expect([written.status, (await written.arrayBuffer()).byteLength > BODY_BYTES]).toEqual([200, true]);
   const { registry } = server.app.deps.metrics;
@@ -114,8 +114,8 @@ const STORE = probe("POST", "/api/v1/store", () => data("stored"), {
 });
 
 /**
- * Sends the beginning of a large body and keeps the connection open. `answer` returns the bytes received from the
- * server so far.
+ * Sends the beginning of a large body and keeps the connection open. `answer` returns what the server has sent so
+ * far.
  */
 async function withhold({ port }: ListeningApp, bytes: number, localAddress = "127.0.0.1") {
   const socket = connect({ port, host: "127.0.0.1", localAddress });
@@ -144,7 +144,7 @@ test("large incomplete bodies use little memory, and other clients are still ser
   const { app } = server;
   const withheld = await Promise.all(Array.from({ length: 30 }, () => withhold(server, MIB - 100)));
   const refused = () => withheld.map(({ answer }) => answer()).filter((text) => text.includes(" 429 "));
-  // An address may send 8 MiB of large bodies at a time, so eight of these.
+  // An address may send 8 MiB of large bodies at once, so eight of these 30 requests are accepted.
   await waitFor(() => refused().length === 22);
   expect(refused()[0]).toContain("8 MiB of your large requests are under way");
   expect(refused()[0]).toMatch(/retry-after: \d/i);

@@ -215,7 +215,7 @@ test("no stored data depends on a password", async () => {
     ["change", null],
     ["sign-in", null],
   ]);
-  // A replayed 204 would imply that the account has this password now.
+  // A replayed 204 would wrongly confirm the second new password.
   expect((await change("eight quiet lamps at noon")).status).toBe(409);
   expect(await readKept()).toEqual(kept);
 });
@@ -414,7 +414,7 @@ test("if an API process is killed between its write and its response, a retry le
   await using app = await openTestApp();
   const { key } = await app.make.person();
   await using apis = await startApis(app);
-  // Blocks the statement that stores the response. It runs after the write and is the first one to set a status.
+  // Blocks the statement that stores the response after the write. No earlier statement sets `status`.
   await app.db.owner`
     create function hang() returns trigger language plpgsql as $$ begin perform pg_sleep(60); return new; end $$`;
   await app.db.owner`

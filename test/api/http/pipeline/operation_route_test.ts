@@ -36,7 +36,7 @@ const createThing = operation(
     body.size === 0 ? reply(204, null) : reply(201, { data: [body.size, caller.userId] }),
 );
 
-/** Returns an operation that adds its parameter `as` to `made` each time it builds a text. */
+/** Returns an operation that appends its query parameter `as` to `made` whenever it builds a JSON text. */
 const listThings = (made: string[]) =>
   operation(
     {

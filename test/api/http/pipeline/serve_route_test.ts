@@ -26,17 +26,17 @@ function isRefused({ status }: Asked): boolean {
   return status >= 400;
 }
 
-/** Whether a write was refused with 402 or 403, but not for lack of membership. */
+/** Whether a write was refused with 402 or 403 for a reason other than missing membership. */
 function isRefusedMember({ verdict }: Asked, { route }: Row): boolean {
   return writingRoutes().includes(route) && /^40[23] (?!ORG_ACCESS_DENIED)/.test(verdict);
 }
 
-/** Whether the resource must stay hidden from the caller. */
+/** Whether the response must not reveal that the resource exists. */
 function isHidden({ status, verdict }: Asked, { inOrg }: Row): boolean {
   return status === 404 || (inOrg === true && verdict === "403 ORG_ACCESS_DENIED");
 }
 
-/** Returns the audit actions of each request. */
+/** Returns each caller with the audit actions of its request. */
 async function auditedOf(responses: readonly Asked[]) {
   const { sql } = scene.api.db;
   const ids = responses.map(({ requestId }) => requestId);
@@ -61,13 +61,12 @@ function listRoutes(condition: (route: Route) => boolean): string[] {
   return scene.api.app.routes.filter(condition).map(({ method, pattern }) => `${method} ${pattern}`);
 }
 
-/** Lists the routes that write. */
 function writingRoutes(): string[] {
   return listRoutes(({ writes }) => writes);
 }
 
 test("every route that writes has a row that names its audit entry", () => {
-  // Pages write through the API's routes.
+  // Pages are excluded, because they write through the API's routes.
   const writing = listRoutes(({ writes, isPage }) => writes && !isPage);
   const audited = ACCESS_TABLE.filter(({ audit }) => audit !== undefined).map(({ route }) => route);
   expect(writing.length).toBeGreaterThan(15);
@@ -101,7 +100,7 @@ function loggedOf(responses: readonly Asked[]) {
   });
 }
 
-/** Matches the email addresses of the scene and the names of fields for members only. */
+/** Matches the scene's email addresses and the names of fields that are not public. */
 const PRIVATE = /@example\.com|"(email|subscriptionTier|memberCount|members|platformRole)"/;
 
 /** Returns whether this is the first row for its route and access class. */

@@ -3,7 +3,7 @@ import { connect, createServer, type Socket } from "node:net";
 import { TcpSocket } from "../../../../api/http/pipeline/tcp_socket.ts";
 import { waitFor } from "../../../helpers/wait_for.ts";
 
-/** Opens a connection within this process. Returns both ends. */
+/** Opens a TCP connection within this process. Returns both ends. */
 async function openConnection(host: string) {
   const accepted = Promise.withResolvers<Socket>();
   const server = createServer((socket) => accepted.resolve(socket)).listen(0, host);

@@ -23,11 +23,11 @@ async function setRequired(
   await db.sql`update organizations set require_second_factor = ${isRequired} where id = ${id}`;
 }
 
-/** Returns the scene with a session of the owner instead of the owner's key. */
+/** Returns the scene, changed so that the owner uses a session instead of a key. */
 function asOwner(columns: object): AccessScene {
   const { user, org } = scene.placeOf("owner").owner;
   const owner = async () => {
-    // Rows create their resources while the organization requires no second factor.
+    // The row's resource is created while the organization requires no second factor.
     await setRequired(scene.api, org, false);
     const { token } = await scene.api.make.session({ userId: user.id, ...columns });
     return { userId: user.id, key: token };
@@ -35,7 +35,7 @@ function asOwner(columns: object): AccessScene {
   return { ...scene, callers: { ...scene.callers, owner } };
 }
 
-/** Returns the row, but its organization requires a second factor once the row's resource exists. */
+/** Returns the row, changed so that its organization requires a second factor once the row's resource exists. */
 function closing(row: Row): Row {
   return {
     ...row,
@@ -106,7 +106,7 @@ test("lists and lookups omit private data of an organization that requires a sec
   };
   const { id } = await jobOf(await postJob(api, person));
   await api.request(`/api/v1/export/jobs/${id}/cancel`, { method: "POST", key: person.key });
-  // The event of the public definition is for everyone. The event of the canceled export is for members.
+  // Everyone may see the event of the public definition. Only members may see the event of the canceled export.
   expect([await events(unproven), await events(proven)]).toEqual([1, 2]);
 });
 

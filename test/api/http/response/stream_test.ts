@@ -8,7 +8,7 @@ import {
   type StreamWatch,
 } from "../../../../api/http/response/stream.ts";
 
-/** Returns endless chunks, and a state that tells whether their generator was closed. */
+/** Returns an endless generator of chunks, and a state that tells whether the generator was closed. */
 function openChunks() {
   const state = { isReturned: false };
   async function* generate(): AsyncGenerator<Uint8Array, void, void> {
@@ -38,7 +38,7 @@ function watchOf(rules: Partial<StreamRules> = {}, more: Partial<StreamWatch> = 
   };
 }
 
-/** Returns the dependencies of a stream. Its connection does nothing. */
+/** Returns the options of a stream whose connection does nothing. */
 function optionsOf(given: Partial<ResponseStreamOptions> = {}): ResponseStreamOptions {
   return {
     abort: new AbortController(),
@@ -82,7 +82,7 @@ test("responseStream() cuts off a slow reader only once other callers are refuse
     ...taken,
     isContended(withinMs: number) {
       looks.count += 1;
-      // Another caller arrives after the reader has been slow for a while. It retries, because the window is short.
+      // Once the reader has been slow for a while, another caller is refused at every check, so that a refusal is recent.
       if (looks.count >= 30) expect(() => slots.take({ holder: "other", group: null })).toThrow("all");
       return taken.isContended(withinMs);
     },
@@ -164,7 +164,7 @@ test("responseStream() is complete once its last bytes are sent, and aborted if 
       },
     });
     await new Response(responseStream(generate(), options)).arrayBuffer();
-    // The stream's resources are released before the client has received all bytes.
+    // The source's resources are released even before the client has received all bytes.
     await released.promise;
     expect(isEnded).toBe(false);
     over.resolve(isSent);

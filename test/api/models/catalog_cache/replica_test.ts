@@ -28,8 +28,8 @@ async function countChanges(app: TestApp): Promise<number> {
 }
 
 /**
- * Runs `read` while the table is locked on the primary and the replica. Waits until a session on the replica waits for
- * the lock.
+ * Expects that `read` queries the replica: runs it while the table is locked on both servers, and waits until a session
+ * on the replica waits for the lock.
  */
 async function seenOnReplica<Result>(
   { app, server }: { app: TestApp; server: ReplicatedServer },
@@ -45,7 +45,7 @@ async function seenOnReplica<Result>(
         await server.replica`select 1 from pg_locks where relation = ${oid} and granted = ${isGranted}`;
       return lock !== undefined;
     };
-    // Flushes earlier writes and the lock, so that the replica receives them.
+    // Flushes the WAL, so that the replica receives the lock and all earlier writes.
     await readPrimaryPosition(app.db.sql);
     await waitFor(() => isOnReplica(true));
     reading = read();

@@ -125,7 +125,7 @@ test("the list names the source of the catalog and the date of its data", async 
     ["models.json.gz", "file"],
     ["bundled", "bundled"],
   ] as const) {
-    // The content is the same each time. Only the source of the last sync changes.
+    // Every sync has the same models. Only the source changes.
     await syncFrom(app.db.sql, { ...documentSource(makeDocument(models)), label });
     await app.deps.catalog.refresh();
     expect((await list(app)).catalog).toEqual({ source, dataDate: "2026-02-03" });

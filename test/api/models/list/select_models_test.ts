@@ -16,7 +16,7 @@ test("the count of a facet's value equals the total of the list filtered by that
       b: { reasoning: true, tool_call: false, status: "deprecated" },
       c: { cost: { input: 20, output: 90 } },
     },
-    // A name that every object inherits as a property.
+    // Every JavaScript object inherits a property with this name.
     constructor: { d: { structured_output: undefined } },
   };
   await syncFrom(app.db.sql, documentSource(makeDocument(models)));

@@ -18,7 +18,7 @@ import { documentSource, makeDocument, syncFrom } from "../../../helpers/models/
 import { openTestRunner } from "../../../helpers/process/job_runner.ts";
 
 const ROOT = join(import.meta.dir, "../../../..");
-/** A program that imports the generated types. Only this test type-checks it. */
+/** The folder of a program that imports the generated types. Only this test type-checks the program. */
 const PROGRAM = join(ROOT, "test/fixtures/client");
 const PROGRAM_FILES = ["client.ts", "tour.ts", "mistakes.ts"];
 
@@ -41,7 +41,7 @@ async function buildClient(origin: string, directory: string): Promise<void> {
   const [made, said] = await run(ROOT, ["x", "--no-install", ...args, join(directory, "service.ts")]);
   expect([made, said]).toEqual([0, expect.stringContaining("/swagger/json")]);
   const strict = ["--noEmit", "--strict", "--noUncheckedIndexedAccess", "--module", "preserve"];
-  // Skips the declarations of TypeScript and of packages, which take half of the time.
+  // `--skipLibCheck` skips the declaration files of TypeScript and packages, which would take half of the time.
   const options = [...strict, "--target", "esnext", "--allowImportingTsExtensions", "--skipLibCheck"];
   for (const compiler of ["typescript", "typescript-7"]) {
     const tsc = join(ROOT, "node_modules", compiler, "bin/tsc");

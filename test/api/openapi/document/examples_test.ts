@@ -7,7 +7,7 @@ import { type DescribedOperation, listOperations, readDocument } from "../../../
 import { loadBundledCatalog } from "../../../helpers/models/catalog.ts";
 import { openTestRunner } from "../../../helpers/process/job_runner.ts";
 
-/** The writes with their expected statuses, in an order in which each finds its resources. */
+/** The writes with their expected statuses, ordered so that the resources of each write exist. */
 const WRITES: readonly (readonly [operationId: string, status: number])[] = [
   ["updateOwnProfile", 200],
   ["updateOrganization", 200],
@@ -22,7 +22,7 @@ const WRITES: readonly (readonly [operationId: string, status: number])[] = [
   ["createDefinition", 201],
   ["retranslateDefinition", 200],
   ["publishDefinition", 200],
-  // Only definitions from before the translator lack Markdown, and the demo has none of them.
+  // Only definitions that are older than the translator lack Markdown. The demo has no such definition.
   ["upgradeDefinition", 409],
   ["deprecateDefinition", 200],
   ["archiveDefinition", 200],
@@ -44,7 +44,8 @@ const WRITES: readonly (readonly [operationId: string, status: number])[] = [
 ];
 
 /**
- * Requests that need the id of a resource that the caller must create first, or a password that only the caller knows.
+ * Requests that fail with the prefilled values, and their statuses. They need the id of a resource that the caller must
+ * create first, or a secret that only the caller knows.
  */
 const NEED_A_VALUE: readonly (readonly [operationId: string, status: number])[] = [
   ["beginTotp", 400],
@@ -115,7 +116,7 @@ function prefillOf({ example, schema }: OpenApiParameter): unknown {
   return example ?? inner ?? unset;
 }
 
-/** Builds the request that Swagger UI sends if only `values` were entered. */
+/** Builds the request that Swagger UI sends if the caller enters only `values`. */
 function prefilledRequest({ path, operation }: DescribedOperation, values: Values) {
   const filled = (place: OpenApiParameter["in"]): [string, string][] =>
     operation.parameters.flatMap((parameter) => {

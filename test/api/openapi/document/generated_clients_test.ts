@@ -1,4 +1,4 @@
-/** Runs popular client generators and a linter on the document. */
+/** Popular client generators and a linter, run on the OpenAPI document. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { copyFile, mkdtemp, readdir, rm, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -14,7 +14,7 @@ const CLIENTS = join(ROOT, "test/fixtures/clients");
 const PROGRAMS = ["openapi_fetch", "hey_api", "orval", "kubb"] as const;
 const STRICT = [
   ...["--noEmit", "--strict", "--noUncheckedIndexedAccess", "--module", "preserve", "--target", "esnext"],
-  // Skips the declarations of TypeScript and of packages, which take half of the time.
+  // `--skipLibCheck` skips the declaration files of TypeScript and packages, which would take half of the time.
   ...["--lib", "esnext,dom,dom.iterable", "--allowImportingTsExtensions", "--skipLibCheck"],
 ];
 
@@ -50,7 +50,7 @@ async function buildClients(): Promise<void> {
     if (file.endsWith(".ts")) await copyFile(join(CLIENTS, file), join(folder, file));
   }
   const files = PROGRAMS.map((name) => `${name}.ts`);
-  // Uses the faster compiler. `client_test.ts` compiles types of the same document with both compilers.
+  // Uses only the faster compiler, because `client_test.ts` compiles types of the same document with both.
   const tsc = join(ROOT, "node_modules/typescript-7/bin/tsc");
   expect(await run(folder, [tsc, ...STRICT, ...files])).toEqual([0, ""]);
 }

@@ -32,7 +32,7 @@ async function openRecorder(app: TestApp): Promise<() => Promise<Outcome>> {
   };
 }
 
-/** Runs the statement in a transaction, and runs the task before the transaction ends. */
+/** Runs the statement in a transaction, and commits the transaction after the task. */
 async function during<Result>(sql: Pool, statement: string, task: () => Promise<Result>): Promise<Result> {
   const { result } = await sql.begin(async (tx) => {
     await tx.unsafe(statement);
@@ -56,7 +56,7 @@ test("a request repeated while the first request's write waits for a lock return
   expect(await app.db.sql`select from definition_executions`).toHaveLength(1);
 });
 
-/** Simulates a crash: the key's request has written nothing, and its lock has expired. */
+/** Simulates a crash: the request has written nothing, and the lock of its key has expired. */
 async function abandonKey({ db }: TestApp): Promise<void> {
   await db.sql`delete from definition_executions`;
   await db.sql`

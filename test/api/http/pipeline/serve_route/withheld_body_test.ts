@@ -84,7 +84,7 @@ test("a user who is disabled before a request's body arrives creates no webhook"
   const headers = [`Authorization: Bearer ${key}`, "Content-Type: application/json"];
   const path = `/api/v1/orgs/${org.slug}/webhooks`;
   const request = await withhold(server, { path, headers, body: JSON.stringify(WEBHOOK_BODY) });
-  // A command in another process would make this change. The API notices it at the next lookup of the credential.
+  // An operator makes this change in another process. The API notices the change when it next looks up the credential.
   await app.db.sql`update users set disabled_at = now() where id = ${user.id}`;
   expect(await request.finish()).toStartWith("HTTP/1.1 401 ");
   expect(await app.db.sql`select from webhooks`).toHaveLength(0);

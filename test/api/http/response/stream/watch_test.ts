@@ -4,7 +4,7 @@ import { ReaderPace, STREAM_RULES } from "../../../../../api/http/response/strea
 const KIB = 1024;
 const RULE = { slowWindowMs: 60_000, minBytesPerSecond: 16 * KIB, socketBytes: 0 };
 
-/** Offers chunks to a reader. A chunk takes `makesMs` to make and `takesMs` to read. Returns the end time. */
+/** Simulates a stream. Each chunk takes `makesMs` to produce and `takesMs` to read. Returns the end time. */
 function read(
   pace: ReaderPace,
   { from = 0, chunks = 1, bytes = 64 * KIB, takesMs = 0, makesMs = 0 },
@@ -19,11 +19,12 @@ function read(
   return now;
 }
 
-/** Pairs of the seconds without a byte and the KiB that are then read at once. */
+/** Each burst: the seconds without a read, then the KiB that are read at once. */
 type Bursts = readonly (readonly [waitSeconds: number, kibibytes: number])[];
 
 /**
- * Returns the seconds after which a reader of these bursts counts as slow, or null if it never does. Checks every 5 s.
+ * Returns the seconds until a reader with these bursts counts as slow, or null if the reader never does. Checks every
+ * 5 s.
  */
 function slowAfter(bursts: Bursts): number | null {
   const pace = new ReaderPace(STREAM_RULES);
@@ -84,7 +85,7 @@ test("a slow reader is no longer slow once it reads enough", () => {
   expect(pace.isSlow(now)).toBe(false);
 });
 
-// The bursts were measured on sockets of one Linux machine. `slowAfter()` applies the rules of production.
+// The bursts were measured on sockets of one Linux machine. `slowAfter()` applies the production rules.
 test.each<[reader: string, bursts: Bursts]>([
   ["a socket of 20 KiB/s", [[0, 4_608], ...repeat(50, [69, 1_380])]],
   ["64 MiB at once, then 24 KiB/s", [[0, 64_626], [85, 3_419], ...repeat(50, [93, 2_232])]],
