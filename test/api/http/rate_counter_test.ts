@@ -165,7 +165,7 @@ describe("the limits on guesses", () => {
     const valid = await api.request("/api/v1/caller", { key });
     expect([valid.status, valid.headers.get("x-ratelimit-limit")]).toEqual([200, "1200"]);
     expect(await ask({ headers: cookie })).toBe(200);
-    // A key that was never used counts as a guess, so it is refused for the rest of the minute. From another address, the key works.
+    // A key that was never used counts as a guess and is refused for the rest of the minute. From another address, the key works.
     const other = await api.make.person();
     expect([await ask({ key: other.key }), await ask({ key: other.key, address: "192.0.2.9" })]).toEqual([
       429, 200,

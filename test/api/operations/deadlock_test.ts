@@ -5,7 +5,7 @@ import { agentYaml, ask, write } from "../../helpers/definitions/definitions.ts"
 import { openTestApp, type TestApp } from "../../helpers/http/app.ts";
 import { callWebhooks, WEBHOOK_BODY } from "../../helpers/webhooks/call_webhooks.ts";
 
-/** Makes the first transaction of each write fail as in a deadlock. The rollback does not reset the sequence. */
+/** Fails the first transaction of each write with a deadlock error. The rollback does not reset the sequence. */
 async function failFirstTries({ db }: TestApp): Promise<void> {
   await db.owner.unsafe(`
     create sequence tries;

@@ -13,7 +13,7 @@ import {
 } from "../../helpers/definitions/definitions.ts";
 import { openTestApp, type TestApp } from "../../helpers/http/app.ts";
 
-/** The subpaths of a definition that can be read. */
+/** The subpaths of a definition that support GET. */
 const READS = [
   "",
   "/versions",
@@ -86,7 +86,7 @@ test("a bare name with a version resolves to a definition that has this version"
   }
   const { id } = await definitionOf(await ask(api, "/agent/reviewer@3.1.0", null));
   expect(id).toBe(newest.id);
-  // Both versions of a comparison must belong to one definition.
+  // Both versions of a comparison must belong to the same organization's definition.
   expect((await ask(api, "/agent/reviewer/diff?from=3.0.0&to=3.1.0", null)).status).toBe(200);
   const mixed = await ask(api, "/agent/reviewer/diff?from=1.0.0&to=3.1.0", null);
   expect((await errorOf(mixed)).slice(0, 2)).toEqual([404, "NOT_FOUND"]);
@@ -191,8 +191,8 @@ test("a successor may be in another organization, and the Link header points to 
       { body },
     );
     expect((await definitionOf(deprecated)).successor).toBe(successor);
-    // The link for a bare name is qualified too, because the successor's name alone may mean another organization's
-    // definition.
+    // Even for a bare name, the link contains the organization, because the successor's bare name may resolve to another
+    // organization's definition.
     for (const address of [`${name}@1.0.0`, `@${slug}/${name}@1.0.0`, id]) {
       expect(await link(`/agent/${address}`)).toBe(`<${qualified}>; rel="successor-version"`);
     }

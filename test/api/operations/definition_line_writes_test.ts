@@ -1,4 +1,4 @@
-/** Writes to definitions find the organization, and error messages name it. */
+/** How a write to a definition determines its organization, and how errors name the organization. */
 import { expect, test } from "bun:test";
 import { agentYaml, ask, makeDefinition, write } from "../../helpers/definitions/definitions.ts";
 import { openTestApp, type TestApp } from "../../helpers/http/app.ts";

@@ -104,7 +104,7 @@ test("a quarantined version is hidden from strangers, and references resolve to 
   expect(await resolved({ key: owner.key })).toEqual(["1.0.0"]);
   const fork = await write(api, "/agent/helper@1.1.0/fork", own(owner), { body: { name: "copy" } });
   expect(await errorOf(fork)).toEqual([409, "NOT_FORKABLE", { reason: "NOT_PUBLISHED" }]);
-  // After the release, the version is the same as before the quarantine.
+  // Releasing the version makes it visible to everyone again.
   expect(await quarantine(api, name)).toMatchObject({
     quarantinedAt: null,
     quarantineReason: null,

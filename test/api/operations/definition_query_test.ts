@@ -2,7 +2,7 @@ import { expect, test } from "bun:test";
 import { ask, errorOf, publishAgent } from "../../helpers/definitions/definitions.ts";
 import { openTestApp } from "../../helpers/http/app.ts";
 
-/** Every read of definitions with a valid query, and a text that its error for an unknown parameter must contain. */
+/** The reads of definitions with a valid query, each with a text that must be in its error for an unknown parameter. */
 const READS: readonly (readonly [path: string, known: string])[] = [
   ["?limit=1", "type, "],
   ["/translation/version?", "there are no parameters"],

@@ -1,4 +1,4 @@
-/** Tests that requests are refused before their document is read wherever the document does not matter. */
+/** Tests that requests are refused without reading a document, unless the outcome depends on the document. */
 import { expect, test } from "bun:test";
 import {
   ask,
@@ -21,7 +21,7 @@ test("names, permissions and bodies are checked before a document is read from t
   const next = largeAgentYaml("large", "1.1.0", 1);
   await publishAgent(api, author, { name: "large", version: "1.1.0", yaml: next, visibility: "public" });
   await createAgent(api, author, { name: "sketch" });
-  // From here on, every read of a document returns 503.
+  // From here on, a request that needs to read a document returns 503.
   await api.deps.documents.close();
   const body = { yaml: largeAgentYaml("new") };
   const wrongTime = {

@@ -30,7 +30,7 @@ interface Place {
 /** The outcome of a read: 200, or 404 for a missing version or a missing definition. */
 type Outcome = "found" | "no version" | "no definition";
 
-/** Reads, with their outcome for callers who may see the version. */
+/** The reads, each with its outcome for callers who may see the version. */
 const READS: readonly {
   path: (place: Place) => string;
   seen: (status: DefinitionStatus) => Outcome;
@@ -60,7 +60,7 @@ function onlyResolvable(status: DefinitionStatus): Outcome {
   return status === "published" || status === "deprecated" ? "found" : "no version";
 }
 
-/** Writes, which require the role publisher. */
+/** The writes, which all require the publisher role. */
 const WRITES: readonly { method: string; path: (name: string) => string; body?: unknown }[] = [
   { method: "PUT", path: (name) => `/agent/${name}@1.0.0`, body: { displayName: "x" } },
   { method: "DELETE", path: (name) => `/agent/${name}@1.0.0` },
@@ -71,7 +71,7 @@ const WRITES: readonly { method: string; path: (name: string) => string; body?: 
   { method: "POST", path: (name) => `/agent/${name}/upgrade`, body: { yaml: agentYaml("any") } },
 ];
 
-/** Creates a version of every status and visibility in one organization, and members and strangers as callers. */
+/** Creates definitions of every status and visibility in one organization. Returns callers inside and outside of it. */
 async function openRegistry() {
   const api = await openTestApp({
     config: { rateLimitAnonymousPerMinute: 10_000, rateLimitUserPerMinute: 10_000 },

@@ -151,7 +151,7 @@ test("an export by an organization on the free tier returns 402, even with an in
   }
 });
 
-/** Paths and query strings, with the parameter that is refused. */
+/** Paths and query strings, each with the parameter that must be refused. */
 const BAD_QUERIES: readonly [(typeof PATHS)[number] | "runs" | "occurrences", string, string][] = [
   ["issues", "format=xml", "format"],
   ["issues", "format=csv&format=ndjson", "format"],
@@ -240,7 +240,7 @@ test("a bundle whose rows cannot be counted in time returns 504, and the next re
       { asyncEndpoint: "/api/v1/export/jobs" },
     ]);
   }
-  // HEAD of a dataset also counts the rows, although it reads none.
+  // HEAD of a dataset also counts the rows, although its response has no body.
   const url = `/api/v1/export/projects/${made.project.id}/issues`;
   expect((await app.request(url, { method: "HEAD", key: made.person.key })).status).toBe(504);
   release.resolve();

@@ -39,7 +39,7 @@ async function openReplicatedApp(): Promise<TestApp> {
   return app;
 }
 
-/** Returns a function that counts the app's snapshots by server since the previous count. */
+/** Returns a function that counts the app's snapshots on each server since its previous call. */
 function snapshotCounter(app: TestApp): () => Promise<{ primary: number; replica: number }> {
   const seen = { primary: 0, replica: 0 };
   return async () => {
@@ -68,7 +68,7 @@ async function countWaiting(app: TestApp): Promise<number> {
   return row.count;
 }
 
-/** Returns the start time of the latest export query on the replica. */
+/** Returns the start time of the latest export query on the replica. Queries of the replication lag do not count. */
 async function lastAsked(app: TestApp): Promise<string> {
   const [row] = await server.replica<[{ at: string }]>`
     select max(query_start) as at from pg_stat_activity
@@ -185,7 +185,7 @@ test("a replica that stays behind is not used until it has caught up, with or wi
   expect((await runIds(app, exported)).at(-1)).toBe(run.id);
   const asked = await lastAsked(app);
   expect((await runIds(app, exported, `?as_of=${asOf}`)).at(-1)).toBe(run.id);
-  // The first export has waited on behalf of all exports. The second does not query the replica.
+  // The first export waited until its timeout. The replica is then not used, so the second export does not query it.
   expect(await lastAsked(app)).toBe(asked);
   expect(await count()).toEqual({ primary: 2, replica: 1 });
   expect((await metricOf(app, "database_replica_used")).values[0]?.value).toBe(0);

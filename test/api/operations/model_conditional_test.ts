@@ -34,7 +34,7 @@ test("every response has a strong ETag and supports 304, and HEAD has the header
     }
     expect((await app.request(path, { headers: { "if-none-match": '"other"' } })).status).toBe(200);
     const head = await app.request(path, { method: "HEAD" });
-    // The length of a streamed response is unknown until it ends.
+    // The CSV is streamed, so its length is not known in advance.
     const length = path.endsWith("csv") ? null : String(body.byteLength);
     expect([
       head.status,

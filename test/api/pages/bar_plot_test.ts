@@ -1,4 +1,4 @@
-/** The bars, their axis, and the table with the same values. */
+/** Bar plots: the bars, the axis, and the table with the same values. */
 import { expect, test } from "bun:test";
 import { renderBarPlot } from "../../../api/pages/bar_plot.ts";
 

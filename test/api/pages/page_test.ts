@@ -37,7 +37,7 @@ function write(path: string, handle: (body: Static<typeof NOTE>) => void) {
   );
 }
 
-/** Returns the operations of a small API. It adds notes to `written`. */
+/** Returns the operations of a small API that appends notes to `written`. */
 function apiOperations(written: unknown[]) {
   return [
     operation({ ...WORDS, id: "me", method: "GET", path: "/api/v1/auth/me", access: "caller" }, async () =>

@@ -31,7 +31,7 @@ test.each([
     { offset: 100, shown: 1, total: 101 },
     { range: "101–101 of 101", links: ["prev /list?offset=50"] },
   ],
-  // An offset past the end of the list.
+  // An offset beyond the end of the list.
   [
     { offset: 150, shown: 0, total: 101 },
     { range: "101 in all", links: ["prev /list?offset=100"] },

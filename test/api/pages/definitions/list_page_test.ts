@@ -21,7 +21,7 @@ test("the filter form keeps every tag and filter, and each tag can be removed se
   const page = await (
     await openPage(api, "/definitions?tag=one&type=agent&tag=two&tag=three&offset=25")
   ).text();
-  // Browsers send fields in page order, so the first tag must stay the first.
+  // Browsers send fields in page order, so the fields must keep the order of the query.
   const fields = page.matchAll(/<input [^>]*(?:type="hidden"|form="filter-form")[^>]*>/g);
   const sent = [...fields].map(([field]) =>
     ["name", "value"].map((of) => field.match(` ${of}="(.*?)"`)?.[1]),

@@ -52,7 +52,7 @@ describe("/dashboard/exports", () => {
     expect(canceled).not.toContain("changes since");
     const refused = await sendForm(api, path, { force: "false" }, { token });
     expect(refused.headers.get("location")).toContain("&as=refused");
-    // A user who signs in after a form was refused for an ended session returns to the form's address with GET.
+    // If the session has ended, the user signs in and then returns to the form's address with GET.
     const back = await openPage(api, path, token);
     expect([back.status, back.headers.get("location")]).toEqual([303, target.replace("started", "link")]);
     for (const as of ["__proto__", "constructor", HOSTILE]) {
@@ -140,7 +140,7 @@ describe("the form of /dashboard/exports", () => {
     };
     expect((await estimate("2026-01-01T01:59:59")).text).toContain("1 project, 0 rows, ");
     expect((await estimate("2026-01-01T02:00:01")).text).toContain("1 project, 1 row, ");
-    // The errors are the same as when the export is started.
+    // An estimate reports the same errors as the start of the export.
     for (const time of ["2999-01-01T10:00", HOSTILE]) {
       const { status, text } = await estimate(time);
       expect([status, text.includes('id="estimate"')]).toEqual([400, false]);

@@ -23,7 +23,7 @@ async function openCorrected(): Promise<TestApp> {
   return app;
 }
 
-/** Returns the headings and rows of the table of corrections, or an empty list without a table. */
+/** Returns the headings and rows of the corrections table, or an empty list if the page has no such table. */
 async function readTable(app: TestApp, path: string): Promise<string[][]> {
   const page = await (await openPage(app, path)).text();
   const [, table = ""] = /aria-label="Corrected prices">(.*?)<\/table>/s.exec(page) ?? [];

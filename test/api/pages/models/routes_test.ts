@@ -60,7 +60,7 @@ test("GET /models lists each model with its prices and sorts by each column", as
   for (const column of ["name", "contextLimit", "releaseDate"]) {
     expect(hrefs(page)).toContain(`/models?sortBy=${column}`);
   }
-  // Without the minimum, free models would come first.
+  // Without the minimum price, free models would come first.
   for (const column of ["inputCost", "outputCost", "cacheReadCost"]) {
     expect(hrefs(page)).toContain(`/models?sortBy=${column}&minInputCost=1e-12`);
   }
@@ -177,7 +177,7 @@ test("the list draws no price before the time when the price became known", asyn
   const page = await read(app, "/models");
   const begins = [...page.matchAll(/class="sparkline"[^>]*><path d="M([\d.]+) /g)].map(([, x]) => Number(x));
   expect(begins).toHaveLength(2);
-  // The line starts at two thirds of the width of 64, because the price was known for 30 of 90 days.
+  // The line starts at two thirds of the width of 64, because the price is known only for the last 30 of 90 days.
   expect(begins[0]).toBeGreaterThan(42);
   expect(begins[0]).toBeLessThan(43.5);
   expect(begins[1]).toBe(0);
@@ -296,7 +296,7 @@ test("a model's page names the target of its family's alias unless that target i
   const link = '<code>xfam</code> stands for <a href="/models/openai/x-2">X 2</a>';
   expect(await read(app, "/models/openai/x-1")).toContain(link);
   expect(await read(app, "/models/openai/x-2")).not.toContain("Alias of its family");
-  // The sync no longer generates the alias, but the alias remains.
+  // This sync no longer generates the alias. The alias remains, but is deprecated.
   const past = { openai: { "x-1": { ...old, status: "deprecated" }, "x-2": { ...recent, status: "beta" } } };
   await syncFrom(app.db.sql, documentSource(makeDocument(past)));
   await app.deps.catalog.refresh();
@@ -384,8 +384,8 @@ test("a comparison with a missing model keeps the existing models and suggests s
   expect(await read(app, "/models/compare?model=dearest")).toContain('name="model" value="acme/dear"');
 });
 
-test("a model with an id of maximum length is listed and has a page, and models with longer ids are omitted", async () => {
-  // PostgreSQL cannot compress these characters to fit into an index.
+test("a model with an id of maximum length is listed and has a page, and longer ids are omitted", async () => {
+  // PostgreSQL cannot compress such a text to fit into an index entry.
   const han = (length: number) =>
     String.fromCodePoint(...Array.from({ length }, (_, n) => 0x4e00 + ((n * 7919) % 20_000)));
   await using app = await openModels({

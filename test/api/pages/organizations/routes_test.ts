@@ -1,4 +1,4 @@
-/** Access to all pages of an organization, and the forms that they accept. */
+/** Access to an organization's pages, and the refusal of forged forms. */
 import { expect, test } from "bun:test";
 import { makeVersion } from "../../../helpers/definitions/definition_list.ts";
 import { formTokenIn, openPage, sendForm } from "../../../helpers/pages/forms.ts";

@@ -1,10 +1,10 @@
-/** The organization that the cookie chooses, and forms that are sent after another tab has chosen a different one. */
+/** The organization chosen by the cookie, and forms sent after another tab has chosen a different organization. */
 import { expect, test } from "bun:test";
 import { agentYaml, publishAgent } from "../../../helpers/definitions/definitions.ts";
 import { openTestApp, type TestApp } from "../../../helpers/http/app.ts";
 import { formTokenIn, openPage, sendForm } from "../../../helpers/pages/forms.ts";
 
-/** Creates a publisher of two organizations. Without a choice, pages show `first`. */
+/** Creates a publisher of two organizations. By default, pages show `first`. */
 async function openTwo() {
   const api = await openTestApp();
   const { user, org: first, key } = await api.make.person({ role: "publisher", tier: "pro" });
@@ -70,7 +70,7 @@ test("opening a page for one of the caller's organizations chooses that organiza
   expect((await open(`/orgs/${second.slug}/members`, second.slug)).cookie).toBeNull();
 });
 
-/** Returns the organization field of the form that contains `action`. */
+/** Returns the value of the `org` field in the form whose HTML contains `action`. */
 function orgField(page: string, action: string): string | undefined {
   const form = page
     .slice(page.indexOf(`<form`, page.indexOf("<main")))

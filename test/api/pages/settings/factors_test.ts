@@ -32,7 +32,7 @@ test("an authenticator app is added, its code is accepted at sign-in, and the ap
   const added = await (await send({ ...form, code: clock.code(secret) })).text();
   const [, codes = ""] = /<pre[^>]*>([^<]*)</.exec(added) ?? [];
   expect(codes.match(/^([0-9a-z]{4}-){3}[0-9a-z]{4}$/gm)).toHaveLength(10);
-  // After a second click, the browser shows the second response, which hides the codes.
+  // After a double click, the browser shows only the second response. The recovery codes were in the first response.
   const again = await send({ ...form, code: clock.code(secret) });
   const text = await again.text();
   expect([again.status, text.includes(secret)]).toEqual([400, false]);

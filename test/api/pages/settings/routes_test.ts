@@ -1,4 +1,4 @@
-/** Access to all pages of the settings, and the forms that they accept. */
+/** Access to the settings pages, and the refusal of forged forms. */
 import { expect, test } from "bun:test";
 import { auditRows } from "../../../helpers/accounts/accounts.ts";
 import { formTokenIn, openPage, sendForm } from "../../../helpers/pages/forms.ts";

@@ -64,7 +64,7 @@ test("a draft is checked and saved under its own version", async () => {
   };
   expect((await next({ changeSummary: "" })).status).toBe(303);
   expect(await summary()).toBe("");
-  // A form that was opened before the summary changed does not overwrite it.
+  // A form that was opened before the summary changed does not overwrite the new summary.
   await api.db.sql`update definitions set change_summary = 'A reason'`;
   expect((await next({ changeSummary: "", savedSummary: "" })).status).toBe(303);
   expect(await summary()).toBe("A reason");
@@ -75,7 +75,7 @@ test('"save and publish" saves the input and leads to the confirmation page', as
   await using _ = api;
   await publishAgent(api, person, { name: "reviewer" });
   const form = await (await openPage(api, path("@1.0.0"), token)).text();
-  // The page has no link to itself, and no link to publish the draft without the input.
+  // The page has no link to itself, and no link that would publish without saving the input.
   expect(form).not.toContain("New version</a>");
   expect(form).not.toContain("Publish…</a>");
   const yaml = agentYaml("reviewer", "1.1.0", { domain: "security" });
@@ -87,7 +87,7 @@ test('"save and publish" saves the input and leads to the confirmation page', as
   expect(page).toContain("<details open><summary>Changes of the YAML since 1.0.0</summary>");
   expect(page).toContain("+    domain: security");
   expect(page).toContain("<details open><summary>1 change since 1.0.0</summary>");
-  // Comparing the texts needs a paid plan. The list of changes does not.
+  // The diff of the YAML requires a paid plan. The list of changes does not.
   await api.db.sql`update organizations set subscription_tier = 'free'`;
   const free = await (await openPage(api, publishing, token)).text();
   expect(free).not.toContain("Changes of the YAML");

@@ -129,7 +129,7 @@ test("an existing version is an error that names the next free version", async (
 test("200 kB of YAML is refused as too large, and remains in the form", async () => {
   const { api, token, path } = await openPublisher();
   await using _ = api;
-  // Form encoding turns each byte of this character into three bytes.
+  // Form encoding turns each of the character's two bytes into three bytes.
   const yaml = `${agentYaml("reviewer")}# ${"é".repeat(100_000)}`;
   const response = await sendForm(api, path, { type: "agent", yaml, action: "save" }, { token });
   const page = await response.text();

@@ -1,4 +1,4 @@
-/** Long texts are truncated, and rendered in the worker thread for documents. */
+/** The rendering of texts, in the worker thread for documents if they are long: truncation, and the result without a worker. */
 import { afterAll, expect, test } from "bun:test";
 import { openDocuments } from "../../../../../api/documents/documents.ts";
 import { renderText } from "../../../../../api/pages/definitions/overview_page.ts";

@@ -1,4 +1,4 @@
-/** The form for a new email address, and the page that its link opens. */
+/** The form for a new email address, and the page that the emailed link opens. */
 import { expect, test } from "bun:test";
 import { makeMailToken } from "../../../../helpers/accounts/account_mail.ts";
 import { makeAccount, signIn } from "../../../../helpers/accounts/accounts.ts";

@@ -81,8 +81,8 @@ test("the link works even in a browser in which another user is signed in", asyn
   expect(sent.status).toBe(303);
   expect((await login(api, { ...account, password: PASSWORD })).status).toBe(200);
   expect((await api.request("/api/v1/auth/me", { key: session })).status).toBe(200);
-  // The sign-in form is shown although the browser is signed in, because the pages of the other account would not confirm the
-  // password change.
+  // The browser is signed in to another account, but still gets the sign-in form. No page of the other account would
+  // confirm the password change.
   const signIn = await openPage(api, sent.headers.get("location") ?? "", session);
   const page = await signIn.text();
   expect([signIn.status, page.includes('<form id="sign-in"')]).toEqual([200, true]);

@@ -15,7 +15,7 @@ test("the second step shows its form again for an unknown sign-in, with a link t
   expect(page).not.toContain('"><script>');
 });
 
-/** Returns what the second step offers: once after the password, and once after a wrong code. */
+/** Returns what the second step offers after the password, and what it offers after a wrong code. */
 async function offersOf(api: TestApp, { email, password }: { email: string; password: string }) {
   const first = await sendForm(api, "/dashboard/sign-in", { email, password });
   const page = await first.text();

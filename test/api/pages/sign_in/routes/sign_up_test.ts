@@ -55,7 +55,7 @@ test("after the confirmation, a person returns to the page from which they signe
   expect([sent.status, sent.headers.get("location")]).toEqual([303, "/sign-up?sent"]);
   const [cookie = ""] = sent.headers.getSetCookie();
   expect(cookie).toMatch(/^ulr_after_sign_up=[^;]+; HttpOnly; SameSite=Lax; Path=\/sign-up; Max-Age=86400$/);
-  // Only the browser keeps the path, because it may contain a token.
+  // The path is stored only in the cookie, because the path may contain a token.
   const [row] = await api.db.sql<[{ text: string }]>`select m::text as text from account_mails m`;
   expect(row.text).not.toContain("invitation");
   const token = await makeLink(api);
@@ -66,7 +66,7 @@ test("after the confirmation, a person returns to the page from which they signe
     "/dashboard/sign-in?next=%2Finvitation%3Ftoken%3Dx&signed-up=",
   ]);
   expect(confirmed.headers.getSetCookie()[0]).toContain("Max-Age=0");
-  // The sign-in page is also shown in a browser with another signed-in user.
+  // The browser gets the sign-in page even if another user is signed in.
   const { token: session } = await api.make.session({ userId: (await api.make.user()).id });
   const signIn = await openPage(api, confirmed.headers.get("location") ?? "", session);
   const page = await signIn.text();

@@ -1,4 +1,4 @@
-/** Saving with the form keeps the fields that it does not show, from the draft or from the previous version. */
+/** Saving a form keeps the fields that the form does not show: those of the draft or of the previous version. */
 import { expect, test } from "bun:test";
 import type { Definition } from "../../../../../../sql/definitions/fields.ts";
 import {
