@@ -101,7 +101,6 @@ describe("GET /swagger/json", () => {
     const stringify = spyOn(JSON, "stringify");
     const headers = { "accept-encoding": "gzip" };
     for (let times = 0; times < 3; times += 1) {
-      // Does not use `api.request`, because its first call in a process also requests the document.
       const request = new Request("http://localhost/swagger/json", { headers });
       const response = await api.app.handle(request, "192.0.2.1");
       expect([response.status, response.headers.get("content-encoding")]).toEqual([200, "gzip"]);

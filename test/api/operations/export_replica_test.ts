@@ -185,7 +185,7 @@ test("a replica that stays behind is not used until it has caught up, with or wi
   expect((await runIds(app, exported)).at(-1)).toBe(run.id);
   const asked = await lastAsked(app);
   expect((await runIds(app, exported, `?as_of=${asOf}`)).at(-1)).toBe(run.id);
-  // The first export waited until its timeout. The replica is then not used, so the second export does not query it.
+  // After the first export's wait has timed out, the replica is not used. The second export therefore does not query it.
   expect(await lastAsked(app)).toBe(asked);
   expect(await count()).toEqual({ primary: 2, replica: 1 });
   expect((await metricOf(app, "database_replica_used")).values[0]?.value).toBe(0);

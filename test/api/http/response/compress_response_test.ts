@@ -23,7 +23,7 @@ function textRoutes() {
 }
 
 async function get(app: TestApp, path: string, headers: Record<string, string> = {}, method = "GET") {
-  // Does not use `app.request`, because it parses responses as JSON, and these may be compressed.
+  // Does not use `app.request`, because it cannot check compressed JSON.
   const request = testRequest(`http://localhost/api/v1${path}`, { method, headers });
   const response = await app.app.handle(request, "192.0.2.1");
   return { status: response.status, headers: response.headers, body: Buffer.from(await response.bytes()) };

@@ -141,6 +141,6 @@ test("an expired key is marked, and a key without an expiry shows Never", async 
   await api.make.key({ userId: owner.user.id, name: "Current" });
   const list = await readPage(api, PATH, owner.token);
   expect(list).toContain(`<span class="badge bad">Expired</span> <time datetime="2026-01-02`);
-  // The current key was never used and never expires.
+  // The key named Current was never used and never expires.
   expect(list).toContain(`<td data-label="Last used">Never</td>\n<td data-label="Expires">Never</td>`);
 });

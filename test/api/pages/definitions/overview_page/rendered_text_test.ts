@@ -1,4 +1,4 @@
-/** The rendering of texts, in the worker thread for documents if they are long: truncation, and the result without a worker. */
+/** Rendered texts: long ones in the worker thread for documents, truncation, and the fallback while the queue is full. */
 import { afterAll, expect, test } from "bun:test";
 import { openDocuments } from "../../../../../api/documents/documents.ts";
 import { renderText } from "../../../../../api/pages/definitions/overview_page.ts";
