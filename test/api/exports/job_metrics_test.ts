@@ -19,7 +19,7 @@ function parseMetrics(text: string): Map<string, number> {
 test("GET /metrics contains the depth of every queue, and the outcome and duration of builds", async () => {
   await using app = await openTestApp();
   await using runner = await openTestRunner(app);
-  // Reads the registry, because a response of GET /metrics would be cached and returned again below.
+  // Reads the registry, because the response of GET /metrics would be cached and returned again below.
   const empty = parseMetrics(await app.deps.metrics.registry.metrics());
   for (const queue of JOB_NAMES) {
     for (const state of ["created", "retry", "active", "failed"]) {

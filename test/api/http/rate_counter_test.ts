@@ -188,7 +188,7 @@ describe("the limits on guesses", () => {
       const { status, headers } = await ask(options);
       expect([status, headers.get("set-cookie"), headers.has("retry-after")]).toEqual([429, null, true]);
     }
-    // After a second, the key leaves the cache, and its lookup fails without a database.
+    // After a second, the key leaves the cache. Its lookup then fails, because the database pool is closed.
     await waitFor(async () => (await ask({ key })).status === 503);
   });
 

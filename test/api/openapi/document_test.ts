@@ -361,7 +361,7 @@ function examplesOf({ example, examples = {} }: OpenApiMedia): unknown[] {
   return [...(example === undefined ? [] : [example]), ...Object.values(examples).map(({ value }) => value)];
 }
 
-/** Returns the paths of lists in a schema if the items of the list are inline objects instead of component references. */
+/** Returns the paths of a schema's lists whose items are inline objects instead of component references. */
 function unnamedItems(schema: unknown, place: readonly string[]): string[] {
   if (typeof schema !== "object" || schema === null) return [];
   const { items, properties = {} } = schema as { items?: { type?: unknown }; properties?: object };

@@ -71,7 +71,7 @@ const WRITES: readonly { method: string; path: (name: string) => string; body?: 
   { method: "POST", path: (name) => `/agent/${name}/upgrade`, body: { yaml: agentYaml("any") } },
 ];
 
-/** Creates definitions of every status and visibility in one organization. Returns callers inside and outside of it. */
+/** Creates definitions of every status and visibility in one organization. Returns its members and a stranger. */
 async function openRegistry() {
   const api = await openTestApp({
     config: { rateLimitAnonymousPerMinute: 10_000, rateLimitUserPerMinute: 10_000 },

@@ -147,7 +147,7 @@ test("a stalled reader gets the whole file if no other caller is refused for lac
   await using server = await openServer({ streamRules: { slowWindowMs, socketBytes: 0 } });
   using download = await begin(server, made, made.person.key);
   expect(await download.isHeld()).toBe(true);
-  // Other exports keep running for ten slow-reader windows.
+  // Other exports keep running for ten times `slowWindowMs`.
   const until = performance.now() + 10 * slowWindowMs;
   while (performance.now() < until) {
     const url = `${server.origin}/api/v1/export/projects/${other.project.id}/issues`;

@@ -76,7 +76,7 @@ async function untilOpen(count: number): Promise<void> {
 
 /**
  * Waits until both connections run a COPY, and returns their process ids, oldest connection first. An export that loses
- * its second connection before both copy rows continues with one connection.
+ * its second connection before both run a COPY continues with one connection.
  */
 async function untilBothCopy(): Promise<number[]> {
   return waitFor(async () => {

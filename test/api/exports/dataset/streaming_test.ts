@@ -122,7 +122,7 @@ function download({ origin }: ListeningApp, made: Made, path: string, headers = 
   });
 }
 
-/** Retries a download until the only slot is free. The response 200 shows that the slot's connection still works. */
+/** Retries a download until the only slot is free. A 200 shows that the slot's connection still works. */
 function downloadNext(server: ListeningApp, made: Made, path: string): Promise<Response> {
   return waitFor(async () => {
     const response = await download(server, made, path);

@@ -64,7 +64,7 @@ async function openWithFile({ bytes = 0 } = {}) {
     authorization,
     fetchFile: (headers: Record<string, string> = {}, method = "GET", signal?: AbortSignal) =>
       fetch(url, { method, headers: { authorization, ...headers }, ...(signal ? { signal } : {}) }),
-    /** Counts the open files on disk that hold bytes from the bucket for a download. */
+    /** Counts the open temporary files for exports that are fetched from the bucket. */
     spooled: async () => (await listOpenFiles(join(app.deps.config.dataDir, "downloads"))).size,
     [Symbol.asyncDispose]: () => all.disposeAsync(),
   };
@@ -111,7 +111,7 @@ test("whole and partial responses have a Content-Length and are not chunked", as
     ["bytes=5-2000004", 2_000_000],
   ] as const) {
     const headers = { authorization: place.authorization, ...(range ? { range } : {}) };
-    // Does not use fetch(), because it hides the Transfer-Encoding header.
+    // Uses `node:http`, because fetch() hides the Transfer-Encoding header.
     const response = await new Promise<IncomingMessage>((resolve, reject) => {
       get(place.url, { headers }, resolve).on("error", reject);
     });

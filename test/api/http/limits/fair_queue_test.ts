@@ -9,7 +9,7 @@ function openQueue(options: Partial<FairQueueOptions> = {}) {
   const began: string[] = [];
   return {
     began,
-    /** Adds a task. Resolves to the result of the task, which is its name, or to the reason why the task was refused. */
+    /** Adds a task. Resolves to the name of the task that ran, or to the reason for the refusal. */
     add: async (name: string, caller: string, turn: Partial<Turn> = {}): Promise<string> => {
       const work = async () => {
         const end = Promise.withResolvers<void>();
@@ -27,7 +27,7 @@ function openQueue(options: Partial<FairQueueOptions> = {}) {
       now += ms;
       const task = running.shift();
       task?.end.resolve();
-      // The queue starts the next task only after this task's promise has settled.
+      // The queue starts the next task only after the promise of the ended task has settled.
       await new Promise((resolve) => setImmediate(resolve));
       return task?.name ?? null;
     },

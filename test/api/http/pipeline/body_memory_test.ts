@@ -56,7 +56,7 @@ test("100 clients that do not read use little memory, and other clients are stil
   }
   // Without a limit, memory would grow by 100 times the size of the body.
   expect(process.memoryUsage.rss() - before).toBeLessThan((READERS * BODY_BYTES) / 3);
-  // An address may hold 8 MiB of unread responses, which is enough for one of these 6 MiB responses.
+  // An address may hold 8 MiB of unread responses, which is enough for only one of these 6 MiB responses.
   expect(statuses(server).filter((status) => status === 429)).toHaveLength(READERS - 1);
   expect((await get(server, "/small", other.key)).status).toBe(200);
   const large = await get(server, "/large", other.key);

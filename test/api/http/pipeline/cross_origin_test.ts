@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => app[Symbol.asyncDispose]());
 
-/** Lists the GET routes, divided by whether pages of other origins may read the response. */
+/** Lists the GET routes that pages of other origins may read as `open`, and all other GET routes as `closed`. */
 function listReads(): { open: string[]; closed: string[] } {
   const open: string[] = [];
   const closed: string[] = [];

@@ -82,7 +82,8 @@ test("responseStream() cuts off a slow reader only once other callers are refuse
     ...taken,
     isContended(withinMs: number) {
       looks.count += 1;
-      // Once the reader has been slow for a while, another caller is refused at every check. The window is too short for one refusal.
+      // From the 30th check on, the reader is slow, and another caller is refused at every check. Each refusal counts only
+      // for the short `slowWindowMs`.
       if (looks.count >= 30) expect(() => slots.take({ holder: "other", group: null })).toThrow("all");
       return taken.isContended(withinMs);
     },

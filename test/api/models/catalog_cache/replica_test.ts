@@ -28,8 +28,8 @@ async function countChanges(app: TestApp): Promise<number> {
 }
 
 /**
- * Expects that `read` queries the replica: runs it while the table is locked on both servers, and waits until a session
- * on the replica waits for the lock.
+ * Expects that `read` queries the replica: runs `read` while the table is locked on both servers, and waits until a
+ * session on the replica waits for the lock.
  */
 async function seenOnReplica<Result>(
   { app, server }: { app: TestApp; server: ReplicatedServer },

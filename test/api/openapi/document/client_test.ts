@@ -1,6 +1,6 @@
 /**
- * Types that openapi-typescript generates from the document. A client compiles, mistakes do not compile, and every
- * operation can be called.
+ * Types that openapi-typescript generates from the document. With these types, a correct client compiles, mistakes do
+ * not compile, and every operation can be called.
  */
 import { expect, test } from "bun:test";
 import { copyFile, mkdtemp, rm } from "node:fs/promises";

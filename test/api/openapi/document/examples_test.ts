@@ -44,8 +44,8 @@ const WRITES: readonly (readonly [operationId: string, status: number])[] = [
 ];
 
 /**
- * Requests that fail with the prefilled values, and their statuses. They need the id of a resource that the caller must
- * create first, or a secret that only the caller knows.
+ * Requests that fail with the prefilled values, and their statuses. Each needs the id of a resource that the caller
+ * must create first, or a secret that only the caller knows.
  */
 const NEED_A_VALUE: readonly (readonly [operationId: string, status: number])[] = [
   ["beginTotp", 400],

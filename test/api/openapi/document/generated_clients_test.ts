@@ -50,7 +50,7 @@ async function buildClients(): Promise<void> {
     if (file.endsWith(".ts")) await copyFile(join(CLIENTS, file), join(folder, file));
   }
   const files = PROGRAMS.map((name) => `${name}.ts`);
-  // Uses only the faster compiler, because `client_test.ts` compiles types of the same document with both.
+  // Uses only the faster compiler, because `client_test.ts` compiles types of the same document with both compilers.
   const tsc = join(ROOT, "node_modules/typescript-7/bin/tsc");
   expect(await run(folder, [tsc, ...STRICT, ...files])).toEqual([0, ""]);
 }

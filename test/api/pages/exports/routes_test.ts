@@ -52,7 +52,7 @@ describe("/dashboard/exports", () => {
     expect(canceled).not.toContain("changes since");
     const refused = await sendForm(api, path, { force: "false" }, { token });
     expect(refused.headers.get("location")).toContain("&as=refused");
-    // If the session has ended, the user signs in and then returns to the form's address with GET.
+    // If the session ended before a form was sent, the user signs in and then returns to the form's address with GET.
     const back = await openPage(api, path, token);
     expect([back.status, back.headers.get("location")]).toEqual([303, target.replace("started", "link")]);
     for (const as of ["__proto__", "constructor", HOSTILE]) {
@@ -227,7 +227,7 @@ describe("/dashboard/exports/projects/{project}", () => {
     expect([refused.status, text.includes("must be one of open")]).toEqual([400, true]);
     expect(text).not.toContain("<script>alert");
     const crossed = "dataset=issues&created_from=2026-02-01T00:00&created_to=2026-01-01T00:00";
-    // The message uses the form's labels.
+    // The message contains the form's labels instead of the parameter names.
     expect(await (await openPage(api, `${path}/file?${crossed}`, token)).text()).toContain(
       "Check the form: created before must be later than created from.",
     );

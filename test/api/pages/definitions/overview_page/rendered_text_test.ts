@@ -1,4 +1,4 @@
-/** Rendered texts: long ones in the worker thread for documents, truncation, and the fallback while the queue is full. */
+/** The rendering of texts: the worker thread for long texts, truncation, and the fallback while the worker's queue is full. */
 import { afterAll, expect, test } from "bun:test";
 import { openDocuments } from "../../../../../api/documents/documents.ts";
 import { renderText } from "../../../../../api/pages/definitions/overview_page.ts";
