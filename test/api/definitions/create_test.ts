@@ -78,7 +78,7 @@ test("POST creates a draft from the document and renders it", async () => {
   ]);
 });
 
-test("a draft in a personal organization is private and of tier user, and reports why it cannot be rendered", async () => {
+test("a draft in a personal organization is private with tier user, and reports why its document cannot be rendered", async () => {
   await using api = await openTestApp();
   const { key } = await api.make.person();
   for (const type of ["agent", "command", "workflow", "pipeline"] as const) {
@@ -99,7 +99,7 @@ test("a draft in a personal organization is private and of tier user, and report
   }
 });
 
-test("POST keeps provenance and returns instants in the service's format", async () => {
+test("POST stores valid provenance and returns its times in the service's format", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   const contributor = { id: "c", role: "author", type: "human", name: "Ada" } as const;
@@ -201,7 +201,7 @@ test("POST rejects an invalid path, body or document, and stores nothing", async
   expect(count).toEqual({ lines: 0 });
 });
 
-test("an unknown field is refused with any value, and nothing is stored", async () => {
+test("an unknown field is refused regardless of its value, and nothing is stored", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   const yaml = agentYaml("reviewer");
@@ -229,7 +229,7 @@ test("POST accepts a document of 153,600 bytes, but not one byte more", async ()
   expect((await post(exact)).status).toBe(201);
 });
 
-test("POST refuses an existing version and suggests the next free one, even for concurrent requests", async () => {
+test("POST refuses an existing version, even in concurrent requests, and suggests the next free version", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   for (const version of ["1.0.0", "1.0.4", "1.1.0"])

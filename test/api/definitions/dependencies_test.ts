@@ -81,7 +81,7 @@ async function makeEdges(
     ) with ordinality as e (from_id, to_name, range, position)`;
 }
 
-test("dependencies are returned as a tree and a list, with each reference's context and unresolved references", async () => {
+test("dependencies are returned as a tree and as a list, with contexts and unresolved references", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   await publishAgents(api, person, [
@@ -143,7 +143,7 @@ test("dependencies are returned as a tree and a list, with each reference's cont
   ]);
 });
 
-test("a range resolves to the highest matching published version, or else to the highest deprecated one", async () => {
+test("a range resolves to the highest matching published version, or else the highest matching deprecated version", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   const versions = [
@@ -191,7 +191,7 @@ test("a range resolves to the highest matching published version, or else to the
   }
 });
 
-test("maxDepth limits the levels to 50 by default and at most, and truncated reports deeper ones", async () => {
+test("maxDepth is 50 by default and at most, and truncated tells whether deeper levels exist", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   const made = [];
@@ -246,7 +246,7 @@ test("maxDepth limits the levels to 50 by default and at most, and truncated rep
   }
 });
 
-test("a diamond is shown on both sides and listed once, and a loop ends where it repeats", async () => {
+test("a shared dependency appears on both sides of the tree and once in the list, and a loop ends where it repeats", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   const make = (name: string) =>
@@ -274,7 +274,7 @@ test("a diamond is shown on both sides and listed once, and a loop ends where it
   expect([found.totalCount, found.maxDepth]).toEqual([4, 3]);
 });
 
-test("a pipeline's trigger is not a dependency, and a matching ETag returns 304", async () => {
+test("a pipeline's trigger is not a dependency, and a matching If-None-Match returns 304", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   const yaml = [

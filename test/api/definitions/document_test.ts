@@ -56,7 +56,7 @@ test("a fork into another organization changes only the name, the version and th
   expect(own.yaml).toBe(WORKFLOW.replace("name: nightly", "name: own"));
 });
 
-test("PUT and new versions change only the bytes of their fields and warn about replaced aliases", async () => {
+test("PUT and new versions change only the affected bytes of the document, and replaced aliases cause warnings", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   await definitionOf(await write(api, "/workflow/nightly", person, { body: { yaml: WORKFLOW } }));
@@ -99,7 +99,7 @@ test("upgrade sets the version in the author's text", async () => {
   expect(yaml).toBe(WORKFLOW.replace("'1.0.0'", "'2.0.0'").replace("since: *v", "since: '1.0.0'"));
 });
 
-test("a stored document that is no longer valid cannot be edited by field", async () => {
+test("a PUT of a single field is refused if the stored document is no longer valid", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   const { id, yaml } = await createAgent(api, person, { name: "reviewer" });

@@ -25,7 +25,7 @@ async function makeExecution(
     values (${lineId}, ${id}, ${source}, ${userId}, ${at})`;
 }
 
-test("an execution of the named or the latest version is recorded and audited", async () => {
+test("an execution of a given version, or else of the latest version, is recorded and audited", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   const admin = await makePlatformAdmin(api);
@@ -66,7 +66,7 @@ test("an execution of the named or the latest version is recorded and audited", 
   ]);
 });
 
-test("of fifty concurrent requests that record one run, one is new and the others are duplicates", async () => {
+test("fifty concurrent recordings of the same run count as one execution and 49 duplicates", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   const admin = await makePlatformAdmin(api);
@@ -87,7 +87,7 @@ test("of fifty concurrent requests that record one run, one is new and the other
   });
 });
 
-test("recordings that wait for one line use at most half of the connections, and may wait longer than reads", async () => {
+test("recordings waiting for the same line use at most half of the connections and may wait longer than reads", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   const admins = [await makePlatformAdmin(api), await makePlatformAdmin(api)];
@@ -206,7 +206,7 @@ test("statistics cover the whole line and the requested window", async () => {
   ]);
 });
 
-test("byTime lists every hour or day of the window in UTC, including zeros", async () => {
+test("byTime lists every hour or day of the window in UTC, including those without executions", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   const made = await makeDefinition(api.db.sql, person, {

@@ -11,7 +11,7 @@ interface Language {
   schema?: { schemaUrl: string; content: { title: string } };
 }
 
-test("everyone can list the four languages, each with the schema at its address", async () => {
+test("everyone can read the four languages, each with its schema and the schema's URL", async () => {
   await using api = await openTestApp({ config: { publicUrl: "https://ulr.example" } });
   const response = await api.request("/api/v1/languages");
   expect([response.status, response.headers.has("etag")]).toEqual([200, true]);
@@ -38,7 +38,7 @@ test("everyone can list the four languages, each with the schema at its address"
   }
 });
 
-test("a client that already has a language gets 304", async () => {
+test("a request for languages with a matching ETag returns 304", async () => {
   await using api = await openTestApp();
   for (const path of ["/api/v1/languages", "/api/v1/languages/adl"]) {
     const { headers } = await api.request(path);
@@ -47,7 +47,7 @@ test("a client that already has a language gets 304", async () => {
   }
 });
 
-test("a definition contains the version of its language", async () => {
+test("a definition's schemaVersion is the current version of its language", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   const made = await createAgent(api, person, { name: "reviewer", yaml: agentYaml("reviewer") });

@@ -18,7 +18,7 @@ async function openRegistry() {
   };
 }
 
-test("an item has exactly the documented fields", async () => {
+test("a list item has exactly the documented fields", async () => {
   await using registry = await openRegistry();
   const { api, person, make } = registry;
   const id = await make({ name: "reviewer", tags: ["a", "b"], displayName: "Reviewer", executionCount: 3 });
@@ -216,7 +216,7 @@ test("only members see drafts, private and unlisted versions, and lists never co
   expect((await ask(api, "", null, { headers: { "x-org-slug": person.org.slug } })).status).toBe(401);
 });
 
-test("latestOnly selects the highest version for the caller and status before other filters apply", async () => {
+test("latestOnly selects the highest version by visibility and status before other filters apply", async () => {
   await using registry = await openRegistry();
   const { api, person, make } = registry;
   await make({ name: "line", version: "1.9.0", status: "deprecated", domain: "legal" });
@@ -246,7 +246,7 @@ test("latestOnly selects the highest version for the caller and status before ot
   }
 });
 
-test("publishedFirst gives members the version that the name resolves to, together with its draft", async () => {
+test("publishedFirst lists the version that each name resolves to, and shows members its latest draft", async () => {
   await using registry = await openRegistry();
   const { api, person, make } = registry;
   await make({ name: "grown", displayName: "Old title" });
@@ -283,7 +283,7 @@ test("publishedFirst gives members the version that the name resolves to, togeth
   expect(await read("search=new+title&latestOnly=false", member)).toEqual(["grown@1.1.0 undefined"]);
 });
 
-test("changed rows are listed with their current values", async () => {
+test("lists show the current values of changed rows and omit deleted rows", async () => {
   await using registry = await openRegistry();
   const { api, make } = registry;
   const { sql } = api.db;
@@ -328,7 +328,7 @@ async function countWaitingLists(api: TestApp): Promise<number> {
   return rows.length;
 }
 
-test("slow lists use at most half of the connections, and other lists wait for these", async () => {
+test("slow lists use at most half of the connections, and further lists wait", async () => {
   await using registry = await openRegistry();
   const { api, person } = registry;
   const half = Math.ceil(api.deps.config.databasePoolMax / 2);
@@ -347,7 +347,7 @@ test("slow lists use at most half of the connections, and other lists wait for t
   expect(await list(api, "")).toMatchObject({ total: 0 });
 });
 
-test("slow lists of one caller do not delay other callers, and too many are rejected", async () => {
+test("one caller's slow lists do not delay other callers, and lists beyond the caller's share are refused", async () => {
   await using registry = await openRegistry();
   const { api, person } = registry;
   const other = await api.make.person();
@@ -375,7 +375,7 @@ test("slow lists of one caller do not delay other callers, and too many are reje
   expect(await list(api, "", person)).toMatchObject({ total: 0 });
 });
 
-test("invalid query parameters are rejected with the parameter's name", async () => {
+test("an invalid query parameter is rejected with its name", async () => {
   await using registry = await openRegistry();
   const { api } = registry;
   const refused: readonly [string, string][] = [

@@ -63,7 +63,7 @@ for (const [name, send] of WRITES) {
     expect(await auditedActions(api)).toEqual(["definition.create"]);
   });
 
-  test(`${name} succeeds on its fifth attempt, based on the other writers' text`, async () => {
+  test(`${name} succeeds on its fifth attempt, on top of the other writers' changes`, async () => {
     await using api = await openTestApp();
     const person = await api.make.person();
     const { yaml } = await createAgent(api, person, { name: "reviewer" });

@@ -51,7 +51,7 @@ test.each([
   ["free", 100],
   ["hobbyist", 1_000],
 ] as const)(
-  "an organization of tier %s has at most %d drafts, even if many are added concurrently",
+  "a %s organization has at most %d drafts, even if many are added concurrently",
   async (tier, limit) => {
     await using api = await openTestApp();
     const owner = await api.make.person({ tier });
@@ -102,7 +102,7 @@ test.each([
   },
 );
 
-test("a batch that publishes its documents does not need room for drafts", async () => {
+test("a batch that publishes its documents does not count against the draft quota", async () => {
   await using api = await openTestApp();
   const owner = await api.make.person({ tier: "free" });
   await makeDrafts(api, owner, 100);
@@ -122,7 +122,7 @@ test("a batch that publishes its documents does not need room for drafts", async
   expect(await one.json()).toMatchObject({ data: { errors: [{ code: "QUOTA_EXCEEDED" }] } });
 });
 
-test("near a limit, an invalid document is refused without waiting for a running batch", async () => {
+test("an invalid document is refused without waiting for a running batch, even close to a quota", async () => {
   await using api = await openTestApp();
   const owner = await api.make.person();
   await makeDrafts(api, owner, 900);
@@ -137,7 +137,7 @@ test("near a limit, an invalid document is refused without waiting for a running
   });
 });
 
-test("concurrent batches and other writers stay within the quota together", async () => {
+test("concurrent batches and single writes together stay within the draft quota", async () => {
   await using api = await openTestApp({ config: { databasePoolMax: 10 } });
   const owner = await api.make.person({ tier: "free" });
   await createAgent(api, own(owner), { name: "base" });
@@ -166,7 +166,7 @@ test("concurrent batches and other writers stay within the quota together", asyn
 test.each([
   ["free", 1_000],
   ["pro", 10_000],
-] as const)("an organization of tier %s has at most %d lines", async (tier, limit) => {
+] as const)("a %s organization has at most %d lines", async (tier, limit) => {
   await using api = await openTestApp();
   const owner = await api.make.person({ tier });
   await makeLines(api, owner, limit - 1);
@@ -175,7 +175,7 @@ test.each([
   expect(await create(api, own(owner), "last", "1.0.1")).toEqual([201]);
 });
 
-test("a definition has at most 10,000 versions on any path, and can still be edited beyond that", async () => {
+test("no endpoint creates more than 10,000 versions of a definition, and existing drafts stay editable", async () => {
   await using api = await openTestApp();
   const owner = await api.make.person({ tier: "free" });
   const draft = await createAgent(api, own(owner), { name: "many", version: "9.0.0" });
@@ -219,7 +219,7 @@ test("a definition has at most 10,000 versions on any path, and can still be edi
 test.each([
   ["free", 50_000_000],
   ["plus", 500_000_000],
-] as const)("an organization of tier %s has at most %d bytes of YAML", async (tier, limit) => {
+] as const)("a %s organization has at most %d bytes of YAML", async (tier, limit) => {
   await using api = await openTestApp();
   const owner = await api.make.person({ tier });
   const yaml = agentYaml("first");
@@ -244,7 +244,7 @@ test.each([
   expect(await create(api, own(owner), "second")).toEqual([201]);
 });
 
-test("drafts that grow concurrently stay within the byte quota together", async () => {
+test("concurrently growing drafts together stay within the byte quota", async () => {
   await using api = await openTestApp();
   const owner = await api.make.person({ tier: "free" });
   const names = Array.from({ length: 8 }, (_, n) => `draft-${n}`);
@@ -277,7 +277,7 @@ test("drafts that grow concurrently stay within the byte quota together", async 
 test.each([
   ["displayName", 200],
   ["description", 4_000],
-] as const)("a %s has at most %d characters on every path", async (field, limit) => {
+] as const)("every endpoint limits %s to %d characters", async (field, limit) => {
   await using api = await openTestApp();
   const owner = await api.make.person();
   await createAgent(api, own(owner), { name: "draft" });

@@ -12,7 +12,7 @@ import {
 } from "../../helpers/definitions/definitions.ts";
 import { openTestApp } from "../../helpers/http/app.ts";
 
-test("a name can be read with and without its version, with its organization and with %40 for @", async () => {
+test("a definition can be read by name with or without version and organization, and with %40 for @", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   const first = await publishAgent(api, person, { name: "reviewer", visibility: "public" });
@@ -39,7 +39,7 @@ test("a name can be read with and without its version, with its organization and
   }
 });
 
-test("a definition of an organization may have the name of a path segment", async () => {
+test("a definition named like a path segment can be read by @org/name", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   for (const name of ["versions", "diff", "publish", "translation"]) {
@@ -74,7 +74,7 @@ test("an unknown definition returns 404 with its name, and an invalid name retur
   }
 });
 
-test("the error for a misspelled name leads to a search that finds the right one", async () => {
+test("the error for a misspelled name links to a search that finds the right definition", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   await publishAgent(api, person, { name: "code-reviewer", visibility: "public" });
@@ -105,7 +105,7 @@ test("X-Org-Slug limits a read to one of the caller's organizations", async () =
   expect(await refused(read({ key: "ulr_wrong" }))).toEqual([401, "UNAUTHORIZED"]);
 });
 
-test("the query can omit texts and add references and the canonical text", async () => {
+test("query parameters can omit texts, add references and return the canonical text", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   await publishAgent(api, person, { name: "helper", version: "1.2.0" });
@@ -142,7 +142,7 @@ test("a read with normalize reports why a document cannot be normalized", async 
   expect(found).toMatchObject({ yaml, normalized: null, normalizationError: expect.any(String) });
 });
 
-test("reads have a strong ETag, return 304 for a current one, and HEAD returns the same headers", async () => {
+test("reads have a strong ETag and return 304 if it is current, and HEAD returns the same headers", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   await publishAgent(api, person, { name: "reviewer", visibility: "public" });
@@ -206,7 +206,7 @@ test("a deprecated version returns its deprecation date and its successor", asyn
   expect(await headersOf("alone")).toEqual([since, null]);
 });
 
-test("a read returns the same fields as the write, and a list returns the first of them", async () => {
+test("a read returns the same fields as the write, and a list returns the leading fields in the same order", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   const name = 'a "quoted" \\ name\tand \u{1f980}';

@@ -14,7 +14,7 @@ import { openTestApp } from "../../helpers/http/app.ts";
 import { listWaiting } from "../../helpers/postgres/waiting_sessions.ts";
 import { waitFor } from "../../helpers/wait_for.ts";
 
-test("only platform administrators record executions, with a source", async () => {
+test("only platform administrators can record executions, and a source is required", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   const admin = await makePlatformAdmin(api);
@@ -77,7 +77,7 @@ test("only platform administrators record executions, with a source", async () =
   expect(await countsOf(api, "open")).toMatchObject({ executionCount: 0, records: 0 });
 });
 
-test("platform administrators record executions of every version, even outside their organizations", async () => {
+test("platform administrators can record executions of every version, even outside their organizations", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   const admin = await makePlatformAdmin(api);
@@ -124,7 +124,7 @@ test("a private line never gets the executions of a public line with the same na
   });
 });
 
-test("the records of a deleted draft remain with the line", async () => {
+test("the executions of a deleted draft still count for its line", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   const { org } = person;

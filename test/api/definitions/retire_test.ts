@@ -104,7 +104,7 @@ test("of twenty concurrent publications, one succeeds", async () => {
   expect(audited.length).toBe(1);
 });
 
-test("writes require the version, the role publisher and a definition of the organization", async () => {
+test("status changes require a version, the publisher role and a definition of the caller's organization", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   const viewer = await api.make.person({ org: person.org, role: "viewer" });
@@ -213,7 +213,7 @@ test("safety signals and unresolved references cause warnings", async () => {
   expect(data).toMatchObject({ riskProfile: { aggregateRiskLevel: "high" } });
 });
 
-test("a version that would depend on itself at any distance is refused and stays a draft", async () => {
+test("a version that would depend on itself, directly or indirectly, is refused and stays a draft", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   const publish = (name: string) => write(api, `/agent/${name}@1.0.0/publish`, person);
@@ -260,7 +260,7 @@ test("two definitions that depend on each other are not both published, even con
   }
 });
 
-test("a document that creation would refuse is not published", async () => {
+test("a stored document that POST would refuse is not published", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   const { id } = await createAgent(api, person, { name: "reviewer" });

@@ -27,7 +27,7 @@ test("everyone can read the translator's version", async () => {
   expect(await response.json()).toEqual({ data: { translatorVersion: TRANSLATOR_VERSION } });
 });
 
-test("retranslate replaces the text in place once, even in a published version", async () => {
+test("retranslate replaces an outdated rendering in place, even in a published version, and then changes nothing", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   const made = await publishAgent(api, person, { name: "reviewer" });
@@ -54,7 +54,7 @@ test("retranslate replaces the text in place once, even in a published version",
   }
 });
 
-test("a stored document keeps fields that would be too long for a new one and can be rendered again", async () => {
+test("a stored document with a field that is too long for new documents can still be rendered and compared", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   const author = "x".repeat(1_001);

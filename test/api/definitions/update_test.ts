@@ -55,7 +55,7 @@ test("PUT accepts a new document and writes the other fields into it", async () 
   expect(changed.yaml).toContain("displayName: From the body");
 });
 
-test("PUT changes settings outside of the document, and changes nothing for an empty body", async () => {
+test("PUT changes settings outside the document, and an empty body changes nothing", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   const made = await createAgent(api, person, { name: "reviewer" });
@@ -154,7 +154,7 @@ test("only platform administrators can set tier pro", async () => {
   expect((await definitionOf(response)).tier).toBe("pro");
 });
 
-test("PUT rejects a published version with its status", async () => {
+test("PUT rejects a published version, and the error states the status", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   await publishAgent(api, person, { name: "reviewer" });

@@ -10,7 +10,7 @@ import {
 } from "../../helpers/definitions/definitions.ts";
 import { openTestApp } from "../../helpers/http/app.ts";
 
-test("upgrade creates the next MAJOR version from the given document and sets its version", async () => {
+test("upgrade creates the next MAJOR version from the given document and replaces the document's version", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   await write(api, "/agent/reviewer", person, { body: { yaml: bareYaml("agent", "reviewer") } });
@@ -40,7 +40,7 @@ test("upgrade creates the next MAJOR version from the given document and sets it
   ]);
 });
 
-test("an upgraded workflow keeps tags and subdomain that its document cannot contain", async () => {
+test("an upgraded workflow keeps the tags and subdomain that its new document does not contain", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   const yaml = bareYaml("workflow", "checks");
@@ -97,7 +97,7 @@ test("upgrade refuses a document that cannot be rendered, reports the reason and
   expect([...(await api.db.sql`select version from definitions`)]).toEqual([{ version: "1.0.0" }]);
 });
 
-test("concurrent upgrades create one new version", async () => {
+test("concurrent upgrades create only one new version", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   await write(api, "/agent/reviewer", person, { body: { yaml: bareYaml("agent", "reviewer") } });

@@ -97,7 +97,7 @@ test("a version that cannot be rendered has no prompt hash", async () => {
   expect(versions.map(({ promptHash }) => promptHash)).toEqual([null]);
 });
 
-test("the history has pages, including empty pages past the end", async () => {
+test("the history is paginated, with empty pages past the end", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   for (let minor = 0; minor < 12; minor += 1) {
@@ -122,7 +122,7 @@ test("the history has pages, including empty pages past the end", async () => {
   expect(await page("?limit=100&offset=1000000000")).toEqual([[], 11, 100, 1_000_000_000]);
 });
 
-test("missing histories and invalid parameters are refused", async () => {
+test("requests for an unknown history or with invalid parameters are refused", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   await publishAgent(api, person, { name: "reviewer", visibility: "public" });

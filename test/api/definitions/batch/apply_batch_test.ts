@@ -29,7 +29,7 @@ function lockLineOf(tx: Sql, name: string) {
   return tx`select from definition_lines where name = ${name} for no key update`;
 }
 
-test("while a batch waits for a line, other organizations can publish, and validations never wait for publications", async () => {
+test("a batch waiting for a line does not block other organizations' publications, and no publication blocks a validation", async () => {
   await using api = await openTestApp({ config: { databasePoolMax: 10 } });
   const [person, other] = [await api.make.person(), await api.make.person()];
   await publishAgent(api, person, { name: "base", visibility: "public" });
@@ -51,7 +51,7 @@ test("while a batch waits for a line, other organizations can publish, and valid
   });
 });
 
-test("a batch that deadlocks with a fork succeeds, and the fork succeeds or finds its name taken", async () => {
+test("a batch that deadlocks with a fork succeeds, and the fork either succeeds or returns 409", async () => {
   await using api = await openTestApp({ config: { databasePoolMax: 10 } });
   const person = await api.make.person();
   await publishAgent(api, person, { name: "alpha" });
@@ -90,7 +90,7 @@ test("a batch with too many dependencies for a cycle search is refused, and noth
   expect(rows).toHaveLength(0);
 });
 
-test("a batch that waits ten seconds for a line is refused, and nothing is stored", async () => {
+test("a batch that waits ten seconds for a locked line is refused, and nothing is stored", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   await createAgent(api, person, { name: "held" });
@@ -118,7 +118,7 @@ test.each([
   [["2.0.1", "2.0.0", "1.1.0", "1.0.0"]],
   [["1.1.0", "2.0.1", "1.0.0", "2.0.0"]],
 ])(
-  "the change types of versions of one name do not depend on their order in the batch: %p",
+  "change types do not depend on the order in which a batch lists the versions of a name: %p",
   async (versions) => {
     await using api = await openTestApp();
     const person = await api.make.person();

@@ -12,7 +12,7 @@ function documentOf(name: string, needs: readonly string[], version = "1.0.0"): 
   return { type: "agent", name, version, references } as unknown as WrittenDocument;
 }
 
-test("documents come after their dependencies, and a cycle is listed once", async () => {
+test("sortBatch() puts dependencies first and lists a cycle once", async () => {
   const documents = [documentOf("a", ["b@^1.0.0"]), documentOf("b", ["c@1.0.0"]), documentOf("c", [])];
   const { sorted, cycles } = await sortBatch(makeBatch("demo", documents));
   expect([sorted.map(({ name }) => name), cycles]).toEqual([["c", "b", "a"], []]);
@@ -20,7 +20,7 @@ test("documents come after their dependencies, and a cycle is listed once", asyn
   expect((await sortBatch(makeBatch("demo", [a, b]))).cycles).toEqual([[a, b]]);
 });
 
-test("of 200 documents that all depend on each other, at most one cycle is listed for each", async () => {
+test("for 200 documents that all depend on each other, at most one cycle is listed per document", async () => {
   const names = Array.from({ length: 200 }, (_, n) => `d${n}`);
   const documents = names.map((name) =>
     documentOf(
@@ -34,7 +34,7 @@ test("of 200 documents that all depend on each other, at most one cycle is liste
   expect(new Set(cycles.map(([first]) => first)).size).toBe(cycles.length);
 });
 
-test("resolving 1,000 references to a line yields to other work and resolves each range once", async () => {
+test("resolving 1,000 references to one line yields to other work and looks up each range once", async () => {
   const versions = Array.from({ length: 199 }, (_, n) => documentOf("many", [], `1.0.${n}`));
   const ranges = Array.from({ length: 1000 }, (_, n) => `many@~1.0.${n % 500}`);
   const top = documentOf("top", ranges);

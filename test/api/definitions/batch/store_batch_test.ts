@@ -97,7 +97,7 @@ async function validate(api: TestApp, sample: Sample, options: object): Promise<
   return ((await response.json()) as { data: Report }).data;
 }
 
-test("a document is valid exactly if it can be created and published, with the same warnings", async () => {
+test("validation accepts exactly the documents that can be created and published, with the same warnings", async () => {
   await using api = await openTestApp();
   await loadBundledCatalog(api.db.sql);
   const seen = new Set<string>();

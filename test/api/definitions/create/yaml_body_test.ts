@@ -4,7 +4,7 @@ import { openTestApp } from "../../../helpers/http/app.ts";
 
 const YAML = { headers: { "content-type": "application/yaml; charset=utf-8" } };
 
-test("POST and PUT accept the document itself, with the other fields as query parameters", async () => {
+test("POST and PUT accept the document itself as the body, with the other fields as query parameters", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   const yaml = `# Überprüft\n${agentYaml("reviewer")}`;
@@ -30,7 +30,7 @@ test("POST and PUT accept the document itself, with the other fields as query pa
   expect(await definitionOf(only)).toMatchObject({ visibility: "private", domain: "security" });
 });
 
-test("older media types for YAML are also accepted", async () => {
+test("older media types for YAML are accepted", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   for (const [index, type] of ["application/x-yaml", "text/yaml; charset=utf-8", "text/x-yaml"].entries()) {
@@ -40,7 +40,7 @@ test("older media types for YAML are also accepted", async () => {
   }
 });
 
-test("YAML bodies that are not text or are too large, and misplaced parameters, are refused", async () => {
+test("a YAML body that is not text or is too large is refused, and so are misplaced parameters", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   const post = (query: string, options: object) => write(api, `/agent/reviewer${query}`, person, options);

@@ -50,7 +50,7 @@ async function dependentsOf(api: TestApp, path: string, caller: Caller | null): 
   return data.dependents.map(({ name, version }) => `${name}@${version}`);
 }
 
-test("a stranger's reference to a definition that they cannot see does not block its publications", async () => {
+test("a stranger's reference to a hidden definition does not block publications of that definition", async () => {
   await using api = await openTestApp();
   const [victim, mallory] = [await api.make.person(), await api.make.person()] as const;
   const [mine, theirs] = [`@${victim.org.slug}/secret`, `@${mallory.org.slug}/helper`];
@@ -78,7 +78,7 @@ test("a stranger's reference to a definition that they cannot see does not block
   expect(await needs(api, "helper", { key: mallory.key })).toEqual(["secret@1.1.0"]);
 });
 
-test("a stranger's reference to a future version blocks no publication, whether or not it names the organization", async () => {
+test("a stranger's reference to a future version blocks no publication, with or without the organization's name", async () => {
   await using api = await openTestApp();
   const [victim, mallory] = [await api.make.person(), await api.make.person()] as const;
   await publishAgent(api, mallory, { name: "helper", visibility: "public" });
@@ -94,7 +94,7 @@ test("a stranger's reference to a future version blocks no publication, whether 
   expect((await publishNeeding(api, victim, { name: "tool", version: "2.0.0", requires })).status).toBe(200);
 });
 
-test("a stranger's reference to a version that had no dependencies blocks no publication", async () => {
+test("a stranger's reference to a version without dependencies does not block later versions", async () => {
   await using api = await openTestApp();
   const [victim, mallory] = [await api.make.person(), await api.make.person()] as const;
   const attacks = [
@@ -131,7 +131,7 @@ test("a stranger's reference to a version that had no dependencies blocks no pub
   }
 });
 
-test("a stranger's tree that is too large to search blocks no publication, but a new dependency on it is refused", async () => {
+test("a stranger's tree that is too large to search blocks no publication, but new dependencies on that tree are refused", async () => {
   await using api = await openTestApp();
   const [victim, mallory] = [await api.make.person(), await api.make.person()] as const;
   await publishNeeding(api, mallory, { name: "helper", requires: ["hub"] });
@@ -146,7 +146,7 @@ test("a stranger's tree that is too large to search blocks no publication, but a
   expect((await errorOf(refused)).slice(0, 2)).toEqual([503, "SERVICE_UNAVAILABLE"]);
 });
 
-test("an organization cannot close a cycle with a new reference, however often it tries", async () => {
+test("an organization cannot close a cycle with a new reference, even by retrying", async () => {
   await using api = await openTestApp();
   const [one, two] = [await api.make.person(), await api.make.person()] as const;
   await publishAgent(api, one, { name: "tool", visibility: "public" });
@@ -164,7 +164,7 @@ test("an organization cannot close a cycle with a new reference, however often i
   expect(batch.status).toBe(422);
 });
 
-test("a batch cannot close a cycle through an earlier dependency of another of its lines", async () => {
+test("a batch cannot close a cycle through an existing dependency between two of its lines", async () => {
   await using api = await openTestApp();
   const [one, two] = [await api.make.person(), await api.make.person()] as const;
   const visibility = "public";
@@ -197,7 +197,7 @@ test("a cycle closed by another organization does not block a batch with a new l
   expect(batch.status).toBe(201);
 });
 
-test("an organization cannot close a cycle with a different range of an earlier dependency", async () => {
+test("an organization cannot close a cycle by changing the range of an existing dependency", async () => {
   await using api = await openTestApp();
   const [one, two] = [await api.make.person(), await api.make.person()] as const;
   await publishAgent(api, two, { name: "helper", visibility: "public" });
@@ -210,7 +210,7 @@ test("an organization cannot close a cycle with a different range of an earlier 
   expect((await tool("1.1.1", "^1.0.0")).status).toBe(200);
 });
 
-test("a batch with a reference to a hidden definition blocks no publication", async () => {
+test("a stranger's batch that references a hidden definition blocks no publication", async () => {
   await using api = await openTestApp();
   const [victim, mallory] = [await api.make.person(), await api.make.person()] as const;
   const requires = [`@${mallory.org.slug}/helper`];
@@ -225,7 +225,7 @@ test("a batch with a reference to a hidden definition blocks no publication", as
   );
 });
 
-test("a cycle across organizations is refused if the authors could resolve its references", async () => {
+test("a cycle across organizations is refused if the references could be resolved by their authors", async () => {
   await using api = await openTestApp();
   const [one, two] = [await api.make.person(), await api.make.person()] as const;
   await publishAgent(api, one, { name: "tool", visibility: "public" });
@@ -236,7 +236,7 @@ test("a cycle across organizations is refused if the authors could resolve its r
   ]);
 });
 
-test("the author's colleagues can resolve a reference once its target exists, and strangers cannot", async () => {
+test("the author's colleagues can resolve a reference once its target exists, but strangers cannot", async () => {
   await using api = await openTestApp();
   const [partner, author] = [await api.make.person(), await api.make.person()] as const;
   const colleague = await api.make.person({ org: author.org, role: "viewer" });

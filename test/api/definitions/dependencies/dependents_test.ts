@@ -110,7 +110,7 @@ test("dependents are the versions with a direct dependency on the definition", a
   expect(await dependentNames(api, "/agent/stuck")).toEqual([]);
 });
 
-test("a document with several references is one dependent, and a trigger is not a dependency", async () => {
+test("a document with several references counts as one dependent, and a pipeline trigger does not count", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   const publish = async (type: string, name: string, body: readonly string[]) => {
@@ -141,7 +141,7 @@ test("a document with several references is one dependent, and a trigger is not 
   expect(await dependentNames(api, "/pipeline/release")).toEqual([]);
 });
 
-test("definitions that the caller cannot find in a list are not among the dependents", async () => {
+test("dependents exclude definitions that the caller would not find in a list", async () => {
   await using api = await openTestApp();
   const owner = await api.make.person();
   const stranger = await api.make.person();
@@ -173,7 +173,7 @@ test("definitions that the caller cannot find in a list are not among the depend
   expect(await dependentNames(api, "/agent/helper", bound)).toEqual(open);
 });
 
-test("dependents of a line are the versions bound to it, not to another line of the same name", async () => {
+test("dependents of a line are the versions bound to that line, not to another line of the same name", async () => {
   await using api = await openTestApp();
   const [first, second, third] = [
     await api.make.person(),
@@ -215,7 +215,7 @@ test("dependents of a line are the versions bound to it, not to another line of 
   ]);
 });
 
-test("dependents and dependencies of an unknown definition return an error", async () => {
+test("requests for the dependents or dependencies of an unknown definition return an error", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   await publishAgent(api, person, { name: "helper", visibility: "public" });
@@ -244,7 +244,7 @@ test("dependents and dependencies of an unknown definition return an error", asy
   }
 });
 
-test("a document with thousands of ranges hides no other dependents, and a stranger's draft does not count", async () => {
+test("a document with thousands of ranges does not hide other dependents, and a stranger's draft is not counted", async () => {
   await using api = await openTestApp();
   const owner = await api.make.person();
   const flooder = await api.make.person();
@@ -266,7 +266,7 @@ test("a document with thousands of ranges hides no other dependents, and a stran
   expect(after).toMatchObject({ totalCount: 3, truncated: true });
 });
 
-test("a user with many organizations hides no other dependents", async () => {
+test("dependents from several organizations of one user do not hide other dependents", async () => {
   await using api = await openTestApp();
   const [owner, flooder, user] = [await api.make.person(), await api.make.person(), await api.make.person()];
   const open = { status: "published", visibility: "public" } as const;

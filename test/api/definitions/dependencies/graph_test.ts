@@ -36,30 +36,30 @@ function expand(
 }
 
 test.each([
-  ["nothing", { a: [] }, { tree: "a", flat: "", totalCount: 0, maxDepth: 0, truncated: false }],
+  ["a leaf", { a: [] }, { tree: "a", flat: "", totalCount: 0, maxDepth: 0, truncated: false }],
   [
     "a chain",
     { a: ["b"], b: ["c"] },
     { tree: "a(b(c))", flat: "b1 c2", totalCount: 2, maxDepth: 2, truncated: false },
   ],
   [
-    "a diamond, opened on both sides",
+    "a diamond, expanded on both sides",
     { a: ["b", "c"], b: ["d"], c: ["d"], d: ["e"] },
     { tree: "a(b(d(e)) c(d(e)))", flat: "b1 c1 d2 e3", totalCount: 4, maxDepth: 3, truncated: false },
   ],
   [
-    "one that is near and far, listed where it is nearest",
+    "a definition at two depths, listed at the smaller depth",
     { a: ["b", "c"], b: ["d"], d: ["c"] },
     { tree: "a(b(d(c)) c)", flat: "b1 c1 d2", totalCount: 3, maxDepth: 3, truncated: false },
   ],
   [
-    "a cycle, shown once more and not opened",
+    "a cycle, whose repeated definition is not expanded",
     { a: ["b"], b: ["a", "c"] },
     { tree: "a(b(a c))", flat: "b1 c2", totalCount: 2, maxDepth: 2, truncated: false },
   ],
-  ["itself", { a: ["a"] }, { tree: "a(a)", flat: "", totalCount: 0, maxDepth: 1, truncated: false }],
+  ["a self-loop", { a: ["a"] }, { tree: "a(a)", flat: "", totalCount: 0, maxDepth: 1, truncated: false }],
   [
-    "the same twice",
+    "a repeated dependency",
     { a: ["b", "c", "b"] },
     { tree: "a(b c)", flat: "b1 c1", totalCount: 2, maxDepth: 1, truncated: false },
   ],
@@ -67,7 +67,7 @@ test.each([
   expect(expand(needs)).toEqual(expected);
 });
 
-test("expandDependencies() stops at a maximum depth and number of nodes, and reports it", () => {
+test("expandDependencies() stops at the maximum depth or number of nodes and reports the truncation", () => {
   const needs = { a: ["b", "c"], b: ["d", "e"], c: ["f"] };
   expect(expand(needs, { maxDepth: 1 })).toMatchObject({ tree: "a(b c)", maxDepth: 1, truncated: true });
   expect(expand(needs, { maxDepth: 2 })).toMatchObject({
@@ -119,7 +119,7 @@ test("expandDependencies() returns the context and the depth of each definition"
   });
 });
 
-test("expandDependencies() respects its limits for multiplying layers and for a chain", () => {
+test("expandDependencies() respects its limits for densely connected layers and for a long chain", () => {
   const layers = Object.fromEntries(
     Array.from({ length: 40 }, (_, layer) =>
       Array.from(

@@ -13,7 +13,7 @@ import { waitFor } from "../../../helpers/wait_for.ts";
 
 const READS = ["/agent/base/dependencies", "/agent/base/dependents", "/agent/base?includeRefs=true"];
 
-test("reads take turns with lists: slow reads do not delay other callers, and too many are refused", async () => {
+test("one caller's slow reads do not delay other callers' lists, and reads beyond the caller's share are refused", async () => {
   await using api = await openTestApp();
   const [person, other] = [await api.make.person(), await api.make.person()];
   await publishAgent(api, person, { name: "base" });
@@ -56,7 +56,7 @@ test("references that take too long to resolve return 503", async () => {
   }
 });
 
-test("a read ends when its client disconnects or gets a timeout", async () => {
+test("a read stops when its client disconnects or receives a timeout error", async () => {
   await using db = await openTestDatabase();
   const deps = { sql: db.sql, turns: createTurns({ databasePoolMax: 4 }) };
   const abort = new AbortController();

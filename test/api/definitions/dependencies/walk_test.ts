@@ -3,7 +3,7 @@ import { walkDependencies } from "../../../../api/definitions/dependencies/walk.
 import { makeForest } from "../../../helpers/definitions/forest.ts";
 import { openTestApp } from "../../../helpers/http/app.ts";
 
-test("a walk from several versions can be canceled while it reads the first level", async () => {
+test("a dependency walk from several versions can be canceled while it reads the first level", async () => {
   await using app = await openTestApp();
   const person = await app.make.person();
   await makeForest(app.db, person, 1000);

@@ -51,7 +51,7 @@ test("a draft fork does not hide a source of the same name, but a published fork
     });
 });
 
-test("a fork is the caller's own draft 1.0.0, with a rewritten document that keeps its comments", async () => {
+test("a fork is a draft 1.0.0 owned by the caller, whose rewritten document keeps its comments", async () => {
   await using api = await openTestApp();
   const author = await api.make.person();
   const reader = await api.make.person();
@@ -118,7 +118,7 @@ test("a fork is the caller's own draft 1.0.0, with a rewritten document that kee
   ]);
 });
 
-test("a fork gets visibility and description from the body, and a workflow's columns from its source", async () => {
+test("a fork takes visibility and description from the body, and a workflow's tags and subdomain from its source", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   const yaml = agentYaml("checks")
@@ -195,7 +195,7 @@ test("a fork returns its own warnings: rendering errors, unresolved references a
   ]);
 });
 
-test("a published or deprecated version is forked by its number, or else the latest published version", async () => {
+test("a fork copies the given published or deprecated version, or else the latest published version", async () => {
   await using api = await openTestApp();
   const author = await api.make.person();
   const reader = await api.make.person();
@@ -213,7 +213,7 @@ test("a published or deprecated version is forked by its number, or else the lat
   expect(await forkCounts(api, "reviewer@1.10.0", null)).toEqual([3, 3]);
 });
 
-test("targetOrgSlug, which older clients send, names the organization of a fork", async () => {
+test("targetOrgSlug, which older clients send, selects the fork's organization", async () => {
   await using api = await openTestApp();
   const author = await api.make.person();
   const reader = await api.make.person();
@@ -233,7 +233,7 @@ test("targetOrgSlug, which older clients send, names the organization of a fork"
   });
 });
 
-test("members can fork their own drafts and archived versions, and other callers cannot", async () => {
+test("members can fork their organization's drafts and archived versions, but other callers cannot", async () => {
   await using api = await openTestApp();
   const author = await api.make.person();
   const stranger = await api.make.person();
@@ -258,7 +258,7 @@ test("members can fork their own drafts and archived versions, and other callers
   expect(await errorOf(elsewhere)).toEqual([409, "NOT_FORKABLE", { reason: "ARCHIVED" }]);
 });
 
-test("sources that cannot be forked are refused, and nothing changes", async () => {
+test("invalid fork requests are refused, and nothing changes", async () => {
   await using api = await openTestApp();
   const author = await api.make.person();
   const reader = await api.make.person();

@@ -91,7 +91,7 @@ const declared = fc.record(
 );
 
 test.each(DEFINITION_TYPES)(
-  "the schema of a %s accepts exactly the documents that the service accepts",
+  "the JSON Schema for type %s accepts exactly the documents that the service accepts",
   (type) => {
     const outcomes = { accepted: 0, refused: 0 };
     const block = fc.record(

@@ -32,7 +32,7 @@ const SHELF: readonly Texts[] = [
   { name: "who-am-i", displayName: "Who am I", description: "Überprüft, wer fragt: 検索 ☃" },
 ];
 
-test("words are found by stem in names, display names and descriptions, in this order", async () => {
+test("searches match word stems in names, display names and descriptions, ranked in this order", async () => {
   await using registry = await openRegistry(SHELF);
   const { api } = registry;
   const cases: readonly [string, string[]][] = [
@@ -56,7 +56,7 @@ test("words are found by stem in names, display names and descriptions, in this 
   for (const [search, names] of cases) expect([search, await found(api, search)]).toEqual([search, names]);
 });
 
-test("a name is found in all its forms: with its organization, with its version and without hyphens", async () => {
+test("a name is found with its organization, with its version and without its hyphens", async () => {
   await using registry = await openRegistry(SHELF);
   const { api, person } = registry;
   const other = await api.make.person();
@@ -96,7 +96,7 @@ test("a name is found in all its forms: with its organization, with its version 
     expect([search, await found(api, search)]).toEqual([search, one]);
 });
 
-test("other organizations' private names do not change a search, however they are hyphenated", async () => {
+test("other organizations' private names do not affect search results, however those names are hyphenated", async () => {
   const [older, newer] = ["2026-01-02T00:00:00Z", "2026-01-03T00:00:00Z"];
   await using registry = await openRegistry([
     { name: "reviewer", createdAt: older },
@@ -145,7 +145,7 @@ test("every word of a description of maximum length is found", async () => {
   }
 });
 
-test("words are found by prefix, after whole words", async () => {
+test("words are found by their prefixes", async () => {
   await using registry = await openRegistry(SHELF);
   const { api } = registry;
   expect(await found(api, "gate")).toEqual(["gatekeeper"]);
@@ -156,7 +156,7 @@ test("words are found by prefix, after whole words", async () => {
   expect(await found(api, "cod rev")).toEqual(expect.arrayContaining(["code-reviewer", "nightly"]));
 });
 
-test("any part of a name or display name is found if it has at least three letters", async () => {
+test("a search finds any part of a name or display name that has at least three letters", async () => {
   await using registry = await openRegistry([
     { name: "code-reviewer", displayName: "Quality Gate" },
     { name: "other", description: "A reviewer of quality" },
@@ -183,7 +183,7 @@ test("any part of a name or display name is found if it has at least three lette
   for (const [search, names] of cases) expect([search, await found(api, search)]).toEqual([search, names]);
 });
 
-test("stop words in names are found, alone and in a part of a name", async () => {
+test("stop words in names are found, whether alone or in part of a name", async () => {
   await using registry = await openRegistry([
     { name: "state-of-things", displayName: "Where we are" },
     { name: "this-and-that", displayName: "Both" },
@@ -226,7 +226,7 @@ test("names rank before descriptions, for whole words and prefixes of any length
   expect(await found(api, "secu", "&sortBy=createdAt")).toEqual(["other", "looker", "security-audit"]);
 });
 
-test("the exact name comes first in any spelling", async () => {
+test("an exact name match ranks first, regardless of case, spacing and punctuation", async () => {
   await using registry = await openRegistry([
     { name: "review", createdAt: "2020-01-01T00:00:00.000Z" },
     { name: "review-gate", displayName: "Review review review" },
@@ -247,7 +247,7 @@ test("the exact name comes first in any spelling", async () => {
   expect(await found(api, "review", "&limit=1&offset=3")).toHaveLength(1);
 });
 
-test("small misspellings of unknown words are corrected, and known words are not", async () => {
+test("small misspellings are corrected, but known words are not changed", async () => {
   await using registry = await openRegistry(SHELF);
   const { api } = registry;
   const cases: readonly [string, string[]][] = [

@@ -46,7 +46,7 @@ test("every update increases updatedAt, even if the stored time is in the future
   expect((await definitionOf(second)).updatedAt > updatedAt).toBe(true);
 });
 
-test("of three concurrent updates with YAML bodies that expect the same draft, one succeeds", async () => {
+test("of three concurrent updates with YAML bodies that expect the same draft, only one succeeds", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   const { updatedAt } = await createAgent(api, person, { name: "reviewer" });

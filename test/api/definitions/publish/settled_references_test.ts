@@ -56,7 +56,7 @@ async function needs(api: TestApp, path: string, caller: Caller | null): Promise
   return [...data.flat.map(({ id }) => id), ...missing.map((name) => `no ${name}`)];
 }
 
-test("another organization's line never replaces a private line for any reader", async () => {
+test("a reference to a private line never resolves to another organization's line of the same name", async () => {
   await using api = await openTestApp();
   const [mallory, victim, customer] = [
     await api.make.person(),
@@ -85,7 +85,7 @@ test("another organization's line never replaces a private line for any reader",
   }
 });
 
-test("a bound reference stays bound for every reader when lines are added", async () => {
+test("a bound reference keeps its target for every reader when other lines of the same name are added", async () => {
   await using api = await openTestApp();
   const [first, second, author] = [
     await api.make.person(),
@@ -113,7 +113,7 @@ test("a bound reference stays bound for every reader when lines are added", asyn
   expect(await needs(api, "user@1.0.0", null)).toEqual([newer.id]);
 });
 
-test("an unknown name is reserved for the author's organization, and no other organization can take it", async () => {
+test("an unknown name in a published reference is reserved for the author's organization", async () => {
   await using api = await openTestApp();
   const [author, mallory] = [await api.make.person(), await api.make.person()] as const;
   const warnings = await publishNeeding(api, own(author), { name: "user", requires: ["missing@^1.0.0"] });
@@ -128,7 +128,7 @@ test("an unknown name is reserved for the author's organization, and no other or
   expect(await needs(api, "user", null)).toEqual([made.id]);
 });
 
-test("an organization's own draft keeps a name from being bound to a stranger's line", async () => {
+test("an organization's own draft prevents a name from binding to a stranger's line", async () => {
   await using api = await openTestApp();
   const [author, mallory] = [await api.make.person(), await api.make.person()] as const;
   await publishAgent(api, own(mallory), { name: "helper", visibility: "public" });
@@ -170,7 +170,7 @@ test("@org/name refers only to that organization's line, with and without a rang
   expect((await definitionOf(await ask(api, "/agent/user", null))).translationError).toBeNull();
 });
 
-test("@org/name of a hidden line looks like an unknown organization's, and a new owner of the slug cannot take it", async () => {
+test("@org/name of a hidden line is reported as unresolved, and a later owner of an unknown slug cannot claim the name", async () => {
   await using api = await openTestApp();
   const [acme, author] = [await api.make.person(), await api.make.person()] as const;
   await publishAgent(api, own(acme), { name: "hidden" });
@@ -191,7 +191,7 @@ test("@org/name of a hidden line looks like an unknown organization's, and a new
   expect(await needs(api, "user", null)).toEqual(names.map((name) => `no ${name}`));
 });
 
-test("a draft resolves for each reader as if it were published now", async () => {
+test("a draft's references resolve for each reader as if the draft were published now", async () => {
   await using api = await openTestApp();
   const [mallory, author, reader, colleague] = [
     await api.make.person(),
@@ -218,7 +218,7 @@ test("a draft resolves for each reader as if it were published now", async () =>
   }
 });
 
-test("validations, dependents and publications resolve the author's bare name to the same line", async () => {
+test("validations, dependents and publications resolve a bare name to the same line", async () => {
   await using api = await openTestApp();
   const [mallory, author] = [await api.make.person(), await api.make.person()] as const;
   await publishAgent(api, own(mallory), { name: "helper", visibility: "public" });
@@ -244,7 +244,7 @@ test("validations, dependents and publications resolve the author's bare name to
   expect(await dependents()).toMatchObject({ data: { totalCount: 1, dependents: [user] } });
 });
 
-test("a line in another organization of the author precedes a stranger's, and stays hidden from other readers", async () => {
+test("a line in the author's other organization precedes a stranger's line, but stays hidden from other readers", async () => {
   await using api = await openTestApp();
   const [mallory, author] = [await api.make.person(), await api.make.person()] as const;
   await publishAgent(api, own(mallory), { name: "helper", visibility: "public" });
@@ -275,7 +275,7 @@ test("only public versions get warnings about private references", async () => {
   );
 });
 
-test("a fork in another organization qualifies its source's references and keeps comments", async () => {
+test("a fork into another organization qualifies the source's references and keeps comments", async () => {
   await using api = await openTestApp();
   const [acme, mallory, forker] = [
     await api.make.person(),

@@ -26,7 +26,7 @@ async function idOf(api: TestApp, caller: Caller | null, path = "/agent/old"): P
   return (await definitionOf(await ask(api, path, caller))).id;
 }
 
-test("every URL of a deprecated definition returns its highest version with the reason and successor", async () => {
+test("the URLs of a fully deprecated definition return its highest version with the reason and successor", async () => {
   await using api = await openTestApp();
   const author = await api.make.person();
   await makeDeprecated(api, author);
@@ -61,7 +61,7 @@ test("every URL of a deprecated definition returns its highest version with the 
   expect(fork.status).toBe(201);
 });
 
-test("a published version takes precedence, and archived or quarantined versions are skipped", async () => {
+test("a published version takes precedence over deprecated versions, and archived or quarantined versions are skipped", async () => {
   await using api = await openTestApp();
   const author = await api.make.person();
   await makeDeprecated(api, author);
@@ -75,7 +75,7 @@ test("a published version takes precedence, and archived or quarantined versions
   expect((await ask(api, "/agent/held", author)).status).toBe(404);
 });
 
-test("among strangers' definitions, a published one is preferred, and callers' own definitions take precedence", async () => {
+test("a bare name prefers the caller's own definition, then published definitions, then deprecated definitions", async () => {
   await using api = await openTestApp();
   const [first, second] = [await api.make.person(), await api.make.person()] as const;
   await makeDeprecated(api, first);

@@ -23,6 +23,6 @@ test.each([
   ["@acme/reviewer@1.0.0.yaml", "@acme/reviewer@1.0.0", "yaml"],
   ["reviewer@1.0.0", "reviewer@1.0.0", null],
   [".md", ".md", null],
-] as const)("splitEnding(%j)", (path, name, ending) => {
+] as const)("splitEnding() splits %j into a name and an ending", (path, name, ending) => {
   expect(splitEnding(path)).toEqual({ name, ending });
 });

@@ -12,7 +12,7 @@ import {
 } from "../../../helpers/definitions/definitions.ts";
 import { openTestApp, testRequest } from "../../../helpers/http/app.ts";
 
-test("a repeated read shows every change of its rows by any process", async () => {
+test("a repeated read reflects every committed change to its rows", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   const { id } = await publishAgent(api, person, { name: "reviewer", visibility: "public" });
@@ -55,7 +55,7 @@ test("a repeated read shows every change of its rows by any process", async () =
   expect(tags.size).toBe(changes.length);
 });
 
-test("another process that has read nothing yet returns the same bytes and the same ETag", async () => {
+test("another process without earlier reads returns the same bytes and the same ETag", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   for (const name of ["reviewer", "tester"]) await publishAgent(api, person, { name, visibility: "public" });
@@ -80,7 +80,7 @@ test("another process that has read nothing yet returns the same bytes and the s
   }
 });
 
-test("a repeated read shows nothing to callers who have no access or have lost it", async () => {
+test("a repeated read shows nothing to callers who never had access or have lost access", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   const outsider = await api.make.person();

@@ -12,7 +12,7 @@ import { openTestApp } from "../../../helpers/http/app.ts";
 
 const HOSTILE = agentYaml("reviewer", "1.0.0", { author: '"<script>alert(1)</script>"' });
 
-test("paths that end in .md and .yaml, and Accept, return the rendering and the source", async () => {
+test("a path ending in .md or .yaml, or the Accept header, selects the rendering or the source", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   const definition = await publishAgent(api, person, {
@@ -71,7 +71,7 @@ test("the text of a deprecated version has deprecation headers, and a missing re
   expect((await ask(api, "/agent/bare.yaml", null)).status).toBe(200);
 });
 
-test("a text that the caller may not see is indistinguishable from a missing one", async () => {
+test("a text that the caller may not see is indistinguishable from a missing text", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   await createAgent(api, person, { name: "secret" });

@@ -33,7 +33,7 @@ test("DELETE rejects published versions and paths without a version", async () =
   expect((await errorOf(await remove("reviewer"))).slice(0, 2)).toEqual([400, "VALIDATION_ERROR"]);
 });
 
-test("DELETE waits for a writer of the same line, and both succeed", async () => {
+test("DELETE waits for another writer of the same line and then succeeds", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   await createAgent(api, person, { name: "reviewer", version: "1.0.0" });

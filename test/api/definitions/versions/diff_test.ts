@@ -40,7 +40,7 @@ async function compare(api: TestApp, query: string, caller: Caller | null): Prom
   return (await response.json()) as Comparison;
 }
 
-test("everyone can compare sections, and the response is an object without a wrapper", async () => {
+test("everyone can compare sections, and the response has no data wrapper", async () => {
   await using api = await openTestApp();
   const { from, to } = await publishBoth(api);
   for (const query of ["", "&format=sections", "&full=false"]) {
@@ -68,7 +68,7 @@ test("everyone can compare sections, and the response is an object without a wra
   });
 });
 
-test("versions, comments and the order of keys are not changes", async () => {
+test("different versions and comments do not count as changes", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   const yaml = agentYaml("reviewer", "1.0.1").replace(
@@ -92,7 +92,7 @@ test("versions, comments and the order of keys are not changes", async () => {
   expect(same).toMatchObject({ hasChanges: false, hasPromptChanges: false, unified: "" });
 });
 
-test("a changed version line in the body of a prompt is a prompt change", async () => {
+test("a changed version line in the body of a prompt counts as a prompt change", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   const purpose = (version: string) =>
@@ -222,7 +222,7 @@ test("formats that show content require a paid tier in one of the caller's organ
   }
 });
 
-test("errors of a comparison take precedence in the order 401, 400, 404 and 402", async () => {
+test("comparison errors take precedence in this order: 401, 400, 404, 402", async () => {
   await using api = await openTestApp();
   const { person } = await publishBoth(api);
   await createAgent(api, person, { name: "reviewer", version: "2.0.0", visibility: "public" });
@@ -283,7 +283,7 @@ test("comparisons support conditional requests", async () => {
   expect((await ask(api, path, null)).headers.get("etag")).toBe(etag);
 });
 
-test("the prompt hashes of a comparison ignore the version, for every type", async () => {
+test("the prompt hashes of a comparison ignore the version for every definition type", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   for (const { type, yaml } of readDemoDefinitions()) {

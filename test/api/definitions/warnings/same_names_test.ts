@@ -3,7 +3,7 @@ import { expect, test } from "bun:test";
 import { agentYaml, type Caller, createAgent, write } from "../../../helpers/definitions/definitions.ts";
 import { openTestApp } from "../../../helpers/http/app.ts";
 
-test("creating without an organization warns if another organization has the same name, and succeeds", async () => {
+test("POST without an organization succeeds, but warns if another of the caller's organizations has the name", async () => {
   await using api = await openTestApp();
   const person = await api.make.person({ role: "publisher" });
   await createAgent(api, person, { name: "reviewer" });
@@ -30,7 +30,7 @@ test("creating without an organization warns if another organization has the sam
   });
 });
 
-test("callers who name the organization or cannot write to the other one get no warning", async () => {
+test("callers who name the organization or cannot write to the other organization get no warning", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   const viewer = await api.make.person({ org: person.org, role: "viewer" });

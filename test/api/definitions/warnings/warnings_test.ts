@@ -38,7 +38,7 @@ async function publish(api: TestApp, caller: Caller, { requires, version = "1.0.
   return published;
 }
 
-test("a bare name that resolves to a stranger's definition causes a warning with its organization", async () => {
+test("a bare name that resolves to a stranger's definition causes a warning that names the stranger's organization", async () => {
   await using api = await openTestApp();
   const [author, stranger] = [await api.make.person(), await api.make.person()] as const;
   expect(await publish(api, author, { requires: ["leaf"] })).toEqual([]);
@@ -53,7 +53,7 @@ test("a bare name that resolves to a stranger's definition causes a warning with
   expect(await publish(api, author, { requires: ["leaf"], version: "1.0.4" })).toEqual([]);
 });
 
-test("a name in the author's organizations and a qualified name cause no warning", async () => {
+test("names in the author's organizations and qualified names cause no warning", async () => {
   await using api = await openTestApp();
   const [author, stranger] = [await api.make.person(), await api.make.person()] as const;
   const personal = { key: author.key, org: author.personalOrg };
@@ -63,7 +63,7 @@ test("a name in the author's organizations and a qualified name cause no warning
   expect(await publish(api, author, { requires })).toEqual([]);
 });
 
-test("in a batch, the warning names each range", async () => {
+test("a batch warns about each range of a reference to a stranger's definition", async () => {
   await using api = await openTestApp();
   const [author, stranger] = [await api.make.person(), await api.make.person()] as const;
   await publishAgent(api, stranger, { name: "leaf", visibility: "public" });
@@ -83,7 +83,7 @@ test("in a batch, the warning names each range", async () => {
   ]);
 });
 
-test("unresolved references to one name in several places cause one warning", async () => {
+test("several unresolved references to the same name cause one warning", async () => {
   await using api = await openTestApp();
   const author = await api.make.person();
   const phases = ["a", "b"].map((id) => ({ id, steps: [{ agent: "gone@^1.0.0" }] }));

@@ -34,7 +34,7 @@ async function listActions({ db }: TestApp): Promise<string[]> {
   return rows.map(({ entry }) => entry);
 }
 
-test("documents sent before their dependencies are published after them", async () => {
+test("dependencies are published first, even if they come last in the batch", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   const documents = [
@@ -85,7 +85,7 @@ test("documents of a batch that form a dependency cycle are refused, even as dra
   expect((await errorOf(closing)).slice(0, 2)).toEqual([422, "DEPENDENCY_CYCLE"]);
 });
 
-test("one invalid document rejects the whole batch, and every problem has its index and line in the stream", async () => {
+test("one invalid document fails the whole batch, and each problem has a document index and a stream line", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   await createAgent(api, person, { name: "taken" });
@@ -120,7 +120,7 @@ test("one invalid document rejects the whole batch, and every problem has its in
   expect(await listActions(api)).toEqual(["definition.create taken"]);
 });
 
-test("a duplicate document is refused with the position of the first", async () => {
+test("a duplicate document in a batch is refused, and the error gives the index of the first copy", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   await createAgent(api, person, { name: "twice", version: "1.0.1" });
@@ -145,7 +145,7 @@ test("a duplicate document is refused with the position of the first", async () 
   });
 });
 
-test("with validate, a batch reports on each document and stores nothing", async () => {
+test("a batch with validate=true reports on each document and stores nothing", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   await publishAgent(api, person, { name: "base", version: "1.0.0" });
@@ -168,7 +168,7 @@ test("with validate, a batch reports on each document and stores nothing", async
   expect(await listActions(api)).toEqual(before);
 });
 
-test("bodies without documents, with too many documents or in both forms are refused", async () => {
+test("a body with no documents, too many documents, or both definitions and yaml is refused", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   const many = Array.from({ length: 201 }, (_, n) => agentYaml(`a${n}`));
@@ -201,7 +201,7 @@ test("the quota of drafts is checked once for the whole batch", async () => {
   expect(await submit(api, person, { ...YAML, body: stream(60, 40) })).toHaveLength(40);
 });
 
-test("concurrent batches and single creations of the same names store each version once", async () => {
+test("concurrent batches and single requests that create the same names store each version once", async () => {
   await using api = await openTestApp({ config: { databasePoolMax: 10 } });
   const person = await api.make.person();
   const names = Array.from({ length: 12 }, (_, n) => `agent-${n}`);
@@ -224,7 +224,7 @@ test("concurrent batches and single creations of the same names store each versi
   expect(row).toEqual({ rows: 12, entries: 12 });
 });
 
-test("a chain of 200 documents is published in one request, and readers see all of it", async () => {
+test("a chain of 200 documents can be published in one request, and its dependencies can be read", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   const names = Array.from({ length: 200 }, (_, n) => `link-${n}`);

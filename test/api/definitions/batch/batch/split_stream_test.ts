@@ -53,7 +53,7 @@ test.each([
   ],
   ["---\n\n---\n# nothing\n...\n", []],
   ["", []],
-] as const)("splitStream(%j)", async (text, expected) => {
+] as const)("splitStream() splits %j into documents", async (text, expected) => {
   const documents = (await splitStream(text)).map(({ yaml, firstLine }) => [yaml, firstLine]);
   expect(documents).toEqual(expected.map(([yaml, line]) => [yaml, line]));
 });

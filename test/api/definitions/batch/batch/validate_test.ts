@@ -85,7 +85,7 @@ test("a validation reports no diff if the stored previous version is no longer v
   expect(await batch.json()).toMatchObject({ data: report });
 });
 
-test("a validation does not take the lock for publications", async () => {
+test("a validation does not take the publication lock", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   await publishAgent(api, person, { name: "base", version: "1.2.0" });
@@ -96,7 +96,7 @@ test("a validation does not take the lock for publications", async () => {
   });
 });
 
-test("a read key and a viewer may validate, a stranger gets 403 and an anonymous caller 401", async () => {
+test("read keys and viewers may validate; strangers get 403 and anonymous callers get 401", async () => {
   await using api = await openTestApp();
   const owner = await api.make.person();
   const viewer = await api.make.person({ org: owner.org, role: "viewer" });
@@ -110,7 +110,7 @@ test("a read key and a viewer may validate, a stranger gets 403 and an anonymous
   expect((await ask(api, "/validate", null, { method: "POST", body })).status).toBe(401);
 });
 
-test("an existing version is an error, and the rest of the document is still reported on", async () => {
+test("a version that already exists is an error, and the report still covers the rest of the document", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   await publishAgent(api, person, { name: "reviewer", version: "1.0.0" });
@@ -137,7 +137,7 @@ test("an existing version is an error, and the rest of the document is still rep
   expect(report["runtimeMd"]).toStartWith("---");
 });
 
-test("a report includes a version that another request publishes concurrently", async () => {
+test("a report accounts for a version that another request publishes concurrently", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   await publishAgent(api, person, { name: "reviewer", version: "1.0.0" });
@@ -180,7 +180,7 @@ test("YAML problems have a line and a column", async () => {
   ]);
 });
 
-test("unknown models and tools cause warnings with a line and a suggestion, also on publishing", async () => {
+test("validating and publishing warn about unknown models and tools, with a line and a suggestion", async () => {
   await using api = await openTestApp();
   await loadBundledCatalog(api.db.sql);
   const person = await api.make.person();
@@ -214,7 +214,7 @@ test("unknown models and tools cause warnings with a line and a suggestion, also
   }
 });
 
-test("unknown keys, values of another kind and missing fields cause warnings with their lines", async () => {
+test("unknown keys, unexpected values and missing fields cause warnings with line numbers", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   const yaml = [
@@ -243,7 +243,7 @@ test("unknown keys, values of another kind and missing fields cause warnings wit
   expect(await fork.json()).toMatchObject({ data: { warnings: expected } });
 });
 
-test("a cycle is an error only on publishing", async () => {
+test("a dependency cycle is an error only in a validation with publish=true", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   await publishAgent(api, person, { name: "a", yaml: agentNeeding("a", ["b@^1.0.0"]) });
@@ -260,7 +260,7 @@ test("a cycle is an error only on publishing", async () => {
   });
 });
 
-test("breaks lists published dependents whose range accepts the previous version but not the new one", async () => {
+test("the breaks field lists published dependents whose range accepts the previous version but not the new one", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   const other = await api.make.person();
@@ -280,7 +280,7 @@ test("breaks lists published dependents whose range accepts the previous version
   expect(await validate(api, person, { yaml: agentYaml("base", "1.0.1") })).toMatchObject({ breaks: [] });
 });
 
-test("a YAML body is the document, and the other fields are query parameters", async () => {
+test("a validation accepts the YAML document as its body, with the other fields as query parameters", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   const headers = { "content-type": "application/yaml" };

@@ -19,7 +19,7 @@ interface Reports {
   data: { definitions: { breaks: { name: string; range: string }[] }[] };
 }
 
-test("a validation reads a line's ranges once, and its dependents once per set of broken ranges", async () => {
+test("a batch validation queries a line's ranges once, and its dependents once per set of broken ranges", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   for (const name of ["base", "other"]) {

@@ -9,7 +9,7 @@ import {
 import { makeFork } from "../../../../helpers/definitions/forks.ts";
 import { openTestApp } from "../../../../helpers/http/app.ts";
 
-test("a fork in its source's organization pins a name that is bound elsewhere, without revealing the organization", async () => {
+test("a fork qualifies a reference to a hidden line with the fork's organization, without revealing the line's owner", async () => {
   await using api = await openTestApp();
   const ann = await api.make.person();
   const team = await api.make.org();

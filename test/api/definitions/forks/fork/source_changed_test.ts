@@ -32,7 +32,7 @@ test.each([
   ["deprecated", "archived", "stranger", archived],
   ["draft", "deleted", "member", missing],
 ] as const)(
-  "a %s version that is %s while a %s forks it is not forked",
+  "a %s version that is %s during a fork by a %s is not forked",
   async (status, change, who, refusal) => {
     await using api = await openTestApp();
     const author = await api.make.person();

@@ -3,7 +3,7 @@ import { createAgent, errorOf, publishAgent, write } from "../../../../helpers/d
 import { forkCounts, makeFork } from "../../../../helpers/definitions/forks.ts";
 import { openTestApp } from "../../../../helpers/http/app.ts";
 
-test("if forks compete for one name, only one is created, and every fork is counted once", async () => {
+test("of concurrent forks with the same name, only one is created, and each created fork is counted once", async () => {
   await using api = await openTestApp({ config: { rateLimitUserPerMinute: 10_000 } });
   const author = await api.make.person();
   const reader = await api.make.person();
@@ -23,7 +23,7 @@ test("if forks compete for one name, only one is created, and every fork is coun
   expect(row).toEqual({ records: 21 });
 });
 
-test("forks that are created and deleted concurrently leave an exact count", async () => {
+test("creating and deleting forks concurrently leaves an exact fork count", async () => {
   await using api = await openTestApp({ config: { rateLimitUserPerMinute: 10_000 } });
   const author = await api.make.person();
   const reader = await api.make.person();
@@ -44,7 +44,7 @@ test("forks that are created and deleted concurrently leave an exact count", asy
   expect(await forkCounts(api, "reviewer", null)).toEqual([6, 6]);
 });
 
-test("a draft that is deleted during its fork is either forked or not found, without an error", async () => {
+test("a draft that is deleted while being forked is either forked or not found", async () => {
   await using api = await openTestApp({ config: { rateLimitUserPerMinute: 10_000 } });
   const author = await api.make.person();
   for (let round = 0; round < 8; round += 1) {

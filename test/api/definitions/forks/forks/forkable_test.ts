@@ -3,7 +3,7 @@ import { ask, type Caller, errorOf, makeDefinition } from "../../../../helpers/d
 import { dataOf } from "../../../../helpers/definitions/forks.ts";
 import { openTestApp } from "../../../../helpers/http/app.ts";
 
-test("forkable returns whether the caller can fork, or the reason why not", async () => {
+test("forkable returns whether the caller can fork a definition, or the reason why not", async () => {
   await using api = await openTestApp();
   const author = await api.make.person();
   const member = await api.make.person({ org: author.org, role: "viewer" });

@@ -34,7 +34,7 @@ test("a line that is not a fork has no lineage", async () => {
   expect(await lineageOf(api, "reviewer@1.0.0", person)).toStrictEqual(none);
 });
 
-test("a fork of a fork lists both sources, as a draft and in every later version", async () => {
+test("a fork of a fork has a lineage with both sources, for the draft and for every later version", async () => {
   await using api = await openTestApp();
   const first = await api.make.person();
   const second = await api.make.person();
@@ -117,7 +117,7 @@ test("a lineage remains after its source is deleted", async () => {
   expect(await response.json()).toEqual({ data: { forks: [], totalForks: 0 } });
 });
 
-test("a source that the caller cannot see stays hidden", async () => {
+test("a lineage hides a source that the caller cannot see", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   const stranger = await api.make.person();
@@ -177,7 +177,7 @@ test("a source that the caller cannot see stays hidden", async () => {
   expect((await lineageOf(api, "open", null)).fork?.["sourceDefinitionId"]).toBe(open.source["id"]);
 });
 
-test("only members of its organization see the name of a deleted draft", async () => {
+test("only members of a deleted draft's organization can see its name", async () => {
   await using api = await openTestApp();
   const author = await api.make.person();
   const colleague = await api.make.person({ org: author.org, role: "viewer" });
@@ -226,7 +226,7 @@ test("only members of its organization see the name of a deleted draft", async (
   });
 });
 
-test("a list of forks does not reveal the hidden version that each fork was made from", async () => {
+test("a list of forks does not reveal hidden source versions", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   await publishAgent(api, person, { name: "root", visibility: "public" });
@@ -274,7 +274,7 @@ test("a lineage has at most a hundred steps", async () => {
   expect(await namesOf("reader-120")).toEqual(back(120, 100));
 });
 
-test("paths that name no lineage are refused", async () => {
+test("requests for the lineage or forks of a missing or hidden definition are refused", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   const stranger = await api.make.person();

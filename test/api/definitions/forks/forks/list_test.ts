@@ -3,7 +3,7 @@ import { ask, type Caller, publishAgent, write } from "../../../../helpers/defin
 import { dataOf, type Forked, makeFork } from "../../../../helpers/definitions/forks.ts";
 import { openTestApp } from "../../../../helpers/http/app.ts";
 
-test("forks are listed newest first for callers who can find them, and counted for all callers", async () => {
+test("a list of forks contains those that the caller can find, newest first, and the total counts all forks", async () => {
   await using api = await openTestApp();
   const author = await api.make.person();
   const reader = await api.make.person();
@@ -45,7 +45,7 @@ test("forks are listed newest first for callers who can find them, and counted f
   expect([own.names, own.total]).toEqual([[...made.keys()].reverse(), 6]);
 });
 
-test("a fork whose first version cannot be found is shown by its highest version", async () => {
+test("a fork whose first version is hidden is listed with its highest visible version", async () => {
   await using api = await openTestApp();
   const author = await api.make.person();
   const reader = await api.make.person();
