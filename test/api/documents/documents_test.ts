@@ -13,7 +13,7 @@ import { openListeningApp } from "../../helpers/http/listening_app.ts";
 
 const AS_JSON = (value: unknown) => JSON.parse(JSON.stringify(value));
 
-test("the thread returns the same results as the functions", async () => {
+test("the thread returns the same results as direct calls", async () => {
   const opened = openDocuments({ inlineLength: 0 });
   const documents = opened.forCaller("user");
   for (const { type, yaml } of readDemoDefinitions()) {
@@ -93,7 +93,7 @@ test("fifty concurrent callers share one task, and later callers hit the cache",
   expect(await compare(null)).toBe(texts[0] ?? "");
 });
 
-test("real documents of up to 4,096 characters do not wait for the thread, and dense ones do", async () => {
+test("typical documents of up to 4,096 characters do not wait for the thread, but dense documents do", async () => {
   const opened = openDocuments();
   await opened.close();
   const { read } = opened.forCaller("user");
@@ -137,7 +137,7 @@ test("the cache has a limit and keeps recent results", async () => {
   expect(await Promise.all([first, second, third].map(isKept))).toEqual([true, false, true]);
 });
 
-test("an invalid document returns a list of problems, also from the thread", async () => {
+test("an invalid document returns a list of problems, even when the thread reads the document", async () => {
   const opened = openDocuments();
   const documents = opened.forCaller("user");
   for (const yaml of ["agent: {", `agent: {\n${"# a comment\n".repeat(1_000)}`]) {
@@ -201,7 +201,7 @@ test("a caller has at most two waiting tasks; other callers are not rejected", a
   await documents.close();
 });
 
-test("reading a document with another name returns that name and its position", async () => {
+test("reading a document under the wrong name returns the name in the document and its position", async () => {
   const documents = openDocuments().forCaller("user");
   const reading = await documents.read({ type: "agent", name: "other", yaml: agentYaml("reviewer") });
   expect(reading).toEqual({ ok: false, otherName: "reviewer", line: 3, column: 11 });

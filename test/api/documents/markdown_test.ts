@@ -48,7 +48,7 @@ test.each([
   expect(render(`[a]\n\n[a]: ${address}`)).not.toContain("<a");
 });
 
-test("an image becomes a link with its text, and only text inside of a link", () => {
+test("an image becomes a link with its alt text, or just the text inside another link", () => {
   expect(render("![x & *y*](https://example.com/i.png)")).toBe(
     `<p><a href="https://example.com/i.png" ${REL}>x &amp; y</a></p>`,
   );
@@ -58,7 +58,7 @@ test("an image becomes a link with its text, and only text inside of a link", ()
   );
 });
 
-test("task list items become boxes, and other brackets stay brackets", () => {
+test("task list items get checkbox characters, and other brackets are unchanged", () => {
   expect(render("- [ ] open\n- [x] done\n- [X] *done*\n- [y] no task")).toBe(
     "<ul>\n<li>☐ open</li>\n<li>☑ done</li>\n<li>☑ <em>done</em></li>\n<li>[y] no task</li>\n</ul>",
   );

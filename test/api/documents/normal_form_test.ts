@@ -83,18 +83,18 @@ test.each<[type: DefinitionType, yaml: string, expected: Record<string, unknown>
       ],
     },
   ],
-])("normalizeDefinition() of a %s with %j", (type, yaml, expected) => {
+])("normalizeDefinition() normalizes type %s with %j", (type, yaml, expected) => {
   expect(normalized(type, yaml)).toEqual(expected);
 });
 
 test.each<[type: DefinitionType, yaml: string, message: string]>([
   ["workflow", "orchestration: {}", 'the workflow has no list "orchestration.phases"'],
   ["pipeline", "stages: {}", 'the pipeline has no list "stages"'],
-])("normalizeDefinition() of a %s with %j returns the reason for its failure", (type, yaml, message) => {
+])("normalizeDefinition() of type %s with %j returns the reason for the failure", (type, yaml, message) => {
   expect(() => normalized(type, yaml)).toThrow(message);
 });
 
-test("normalizeDefinition() reports a missing body", () => {
+test("normalizeDefinition() reports a body that is not a map", () => {
   expect(normalizeDefinition({ type: "agent", root: { agent: 1 } })).toEqual({
     ok: false,
     message: 'Cannot normalize: "agent" is not a map',
@@ -102,7 +102,7 @@ test("normalizeDefinition() reports a missing body", () => {
 });
 
 test.each(readDemoDefinitions())(
-  "the normal form of $file is a fixed point, in sorted YAML",
+  "the normal form of $file does not change when it is normalized again",
   ({ type, yaml }) => {
     const source = parsed(yaml, type);
     const before = structuredClone(source.root);

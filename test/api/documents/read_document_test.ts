@@ -1,7 +1,7 @@
 import { expect, test } from "bun:test";
 import { readDocument } from "../../../api/documents/read_document.ts";
 
-test("a new document has at most 5,000 references, however short its text is", () => {
+test("a new document may have at most 5,000 references, however short its text is", () => {
   const read = (count: number, isStored = false) => {
     const names = Array.from({ length: count / 2 }, (_, n) => `a${n}`).join(", ");
     const yaml = `pipeline:\n  interface: {name: a, version: 1.0.0}\n  zz: &names [${names}]\n  stages: [{agents: *names}, {agents: *names}]\n`;

@@ -107,7 +107,7 @@ test("a busy caller has at most two waiting tasks, and another caller's task run
   ]).toEqual([70, true, []]);
 });
 
-test("a caller joins a waiting task and can move it forward", async () => {
+test("a caller can join another caller's waiting task, which then runs earlier", async () => {
   await using thread = openThread();
   const order: string[] = [];
   const ask = async (caller: string, message: string) => {

@@ -12,7 +12,7 @@ function textOf(markup: string): string {
   return bare.replace(/&([a-z]+|#x27);/g, (_, name: string) => entities[name] ?? "?");
 }
 
-test("keys, quoted texts, comments and YAML indicators have classes, and other text has none", () => {
+test("keys, quoted texts, comments and YAML indicators get classes, and other text does not", () => {
   const text = highlightYaml(`# note\na: &x "q"\nb: [1, {c: *x}]\n'd': |-\n  text: no\n`);
   expect(text).toBe(
     `<span class="yaml-comment"># note</span>\n` +
@@ -22,7 +22,7 @@ test("keys, quoted texts, comments and YAML indicators have classes, and other t
   );
 });
 
-test("every demo document is shown unchanged", () => {
+test("highlighting leaves the text of every demo document unchanged", () => {
   for (const { yaml } of readDemoDefinitions()) expect(textOf(highlightYaml(yaml))).toBe(yaml);
 });
 
@@ -34,11 +34,11 @@ test.each([
   "\ufeffa: b",
   "'",
   "\t- a\r\n",
-])("%j is shown unchanged", (yaml) => {
+])("highlighting leaves the text of %j unchanged", (yaml) => {
   expect(textOf(highlightYaml(yaml))).toBe(yaml);
 });
 
-test("a document of only keys gets a limited number of spans and keeps its text", () => {
+test("a document with thousands of keys gets a limited number of spans and keeps its text", () => {
   const yaml = "a: b\n".repeat(10_000);
   const text = highlightYaml(yaml);
   expect(text.match(/<span/g)).toHaveLength(3_000);

@@ -74,8 +74,8 @@ test("git applies any diff", async () => {
 });
 
 test.each([
-  ["with line ends", "\n"],
-  ["without", ""],
+  ["with a final newline", "\n"],
+  ["without a final newline", ""],
 ])("texts without common lines are replaced as a whole, %s", async (_, end) => {
   const lines = (word: string, count: number) =>
     Array.from({ length: count }, (__, n) => `${word} ${n}`).join("\n") + end;

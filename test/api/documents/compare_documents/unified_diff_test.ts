@@ -4,7 +4,7 @@ import { readDemoDefinitions } from "../../../helpers/definitions/demo_definitio
 
 const FILE = "a.agent.yaml";
 
-test("unifiedDiff() returns an empty diff of a text with itself", () => {
+test("unifiedDiff() returns an empty diff for two equal texts", () => {
   for (const { yaml } of readDemoDefinitions()) expect(unifiedDiff(yaml, yaml, FILE)).toBe("");
 });
 

@@ -36,7 +36,7 @@ function reversed(given: unknown): unknown {
   );
 }
 
-test("toCanonicalYaml() writes YAML that reads as the same value", () => {
+test("toCanonicalYaml() writes YAML that parses to the same value", () => {
   fc.assert(
     fc.property(value, (given) => {
       const read = readYaml(toCanonicalYaml({ agent: given }));
