@@ -138,7 +138,7 @@ test("visibility and membership decide who sees a definition's events", async ()
   expect((await seenBy()).anonymous).toEqual(open);
 });
 
-test("X-Org-Slug limits events to that organization, for its members", async () => {
+test("X-Org-Slug limits events to one organization and is accepted only from its members", async () => {
   await using api = await openTestApp();
   const [owner, other] = [await api.make.person(), await api.make.person()];
   await publishAgent(api, { key: owner.key, org: owner.org }, { name: "own", visibility: "private" });
@@ -150,7 +150,7 @@ test("X-Org-Slug limits events to that organization, for its members", async () 
   expect((await api.request("/api/v1/events", { headers })).status).toBe(401);
 });
 
-test("pages follow the cursor, and types filter the events", async () => {
+test("the cursor selects the next page, and types filter the events", async () => {
   await using api = await openTestApp();
   const owner = await api.make.person();
   for (const name of ["a", "b", "c"]) await publishAgent(api, owner, { name, visibility: "public" });
@@ -180,7 +180,7 @@ test("a cursor advances past events that the reader cannot see", async () => {
   expect(names(await read(api, null, `?after=${page.nextCursor}`))).toEqual(["shown"]);
 });
 
-test("a reader that has passed a quarantined definition's events does not get them after its release", async () => {
+test("a reader already past a quarantined definition's events does not get these events after the release", async () => {
   await using api = await openTestApp();
   const owner = await api.make.person();
   const { nextCursor: before } = await read(api, null);
@@ -196,7 +196,7 @@ test("a reader that has passed a quarantined definition's events does not get th
   expect(names(await read(api, null, `?after=${before}`))).toEqual(["unsafe", "safe"]);
 });
 
-test("a reader whose next events were deleted gets an error, restarts and continues", async () => {
+test("a reader whose next events were deleted gets an error and can restart", async () => {
   await using api = await openTestApp();
   const owner = await api.make.person();
   const publish = (name: string) => publishAgent(api, owner, { name, visibility: "public" });
@@ -248,7 +248,7 @@ test("invalid parameters and unknown cursors return 400", async () => {
   }
 });
 
-test("the rate limit for anonymous callers applies to readers of events", async () => {
+test("the rate limit for anonymous callers applies to reading events", async () => {
   await using api = await openTestApp({ config: { rateLimitAnonymousPerMinute: 2 } });
   const statuses = [1, 2, 3].map(async () => (await api.request("/api/v1/events")).status);
   expect(await Promise.all(statuses)).toEqual([200, 200, 429]);
