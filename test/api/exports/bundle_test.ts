@@ -7,7 +7,7 @@ import { AFTER_ALL, exportDataset, makeExportProject } from "../../helpers/expor
 import { openTestApp } from "../../helpers/http/app.ts";
 import { openContract } from "../../helpers/http/contract.ts";
 
-test("a bundle contains the eight datasets as exported individually, then the README, the schemas and the manifest", async () => {
+test("a bundle contains the eight datasets as exported individually, followed by README, schemas and manifest", async () => {
   await using app = await openTestApp();
   const contract = await openContract(app.app);
   const made = await makeExportProject(app);
@@ -82,7 +82,7 @@ test("a bundle contains the eight datasets as exported individually, then the RE
   }
 });
 
-test("a bundle has the same bytes in every time zone of the service", async () => {
+test("a bundle has the same bytes regardless of the service's time zone", async () => {
   await using app = await openTestApp();
   const made = await makeExportProject(app);
   const hashes = new Set<string>();
@@ -100,7 +100,7 @@ test("a bundle has the same bytes in every time zone of the service", async () =
   expect(hashes.size).toBe(1);
 });
 
-test("the bundle of an empty project has empty datasets, and its file name escapes the project's name", async () => {
+test("the bundle of an empty project has empty datasets and a file name that escapes the project's name", async () => {
   await using app = await openTestApp();
   const person = await app.make.person();
   const project = await app.make.project({

@@ -60,7 +60,7 @@ test("GET /export/datasets is public, and its columns and JSON Schemas match the
   }
 });
 
-test("a JSON column may be null in the list and in the JSON Schema, because JSON null is a value", async () => {
+test("a JSON column is nullable in the list and in the JSON Schema, because JSON null is a value", async () => {
   await using app = await openTestApp();
   const made = await makeExportProject(app);
   await app.db.sql`update analysis_records set record_data = 'null'`;
@@ -79,7 +79,7 @@ test("a JSON column may be null in the list and in the JSON Schema, because JSON
   }
 });
 
-test("GET /export/datasets refuses parameters and names them", async () => {
+test("GET /export/datasets rejects query parameters and lists them in the error", async () => {
   await using app = await openTestApp();
   const response = await app.request("/api/v1/export/datasets?dataset=issues&format=csv&format=ndjson");
   const { error } = (await response.json()) as { error: { code: string; details: unknown } };

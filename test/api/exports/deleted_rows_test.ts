@@ -59,7 +59,7 @@ test("the deleted.csv path returns the same file as format=csv", async () => {
   expect(await ended.text()).toBe(await asked.text());
 });
 
-test("applying deletions and then changed rows makes a copy equal to a full export", async () => {
+test("applying deletions and then changed rows to a copy gives the same rows as a full export", async () => {
   await using app = await openTestApp();
   const made = await makeExportProject(app);
   const { ids } = made;
@@ -145,7 +145,7 @@ test("increments are refused if the tracker's changes are not logged", async () 
   });
 });
 
-test("a bundle of changes lists deleted rows and explains changes and deletions", async () => {
+test("a bundle of changes lists deleted rows, and its README explains how to apply the bundle", async () => {
   await using app = await openTestApp();
   const made = await makeExportProject(app);
   const since = await takeCutoff(app, made);

@@ -54,7 +54,7 @@ test("a download returns the file with its length, its digest and the headers of
   expect(Object.fromEntries(head.headers)).toMatchObject(expected);
 });
 
-test("Range and If-Range select a part of the file, and a range beyond its end returns 416", async () => {
+test("Range and If-Range select a part of the file, and a range beyond the file's end returns 416", async () => {
   const { listening, fetchFile } = await openWithFile();
   await using _listening = listening;
   const whole = await fetchFile();
@@ -108,7 +108,7 @@ test("only members can download, with a user key or a session", async () => {
   expect(await errorOf(await downloadJob(app, stranger.key, id))).toEqual([404, "EXPORT_JOB_NOT_FOUND"]);
 });
 
-test("a download refuses the query parameters of other exports", async () => {
+test("a download refuses query parameters that other exports accept", async () => {
   const { listening, app, person, id } = await openWithFile();
   await using _listening = listening;
   const response = await app.request(`/api/v1/export/jobs/${id}/download?format=csv`, { key: person.key });
@@ -149,7 +149,7 @@ test("a download returns 503 while the artifact volume is not mounted, and 410 i
   expect(await errorOf(await fetchFile())).toEqual([410, "EXPORT_EXPIRED"]);
 });
 
-test("downloads from a restored database with a new, empty store return 410, and readiness stays 200", async () => {
+test("after a database restore with a new, empty store, downloads return 410 and the service stays ready", async () => {
   const { listening, app, fetchFile } = await openWithFile();
   await using _listening = listening;
   await restoreElsewhere(app.db);

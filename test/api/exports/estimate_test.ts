@@ -3,7 +3,7 @@ import { unzip } from "../../helpers/exports/export_job.ts";
 import { AFTER_ALL, exportDataset, makeExportProject } from "../../helpers/exports/export_project.ts";
 import { openTestApp } from "../../helpers/http/app.ts";
 
-test("an estimate counts the rows of the bundle, and its exact bytes for a small project", async () => {
+test("an estimate counts the bundle's rows and, for a small project, its exact bytes", async () => {
   await using app = await openTestApp();
   const made = await makeExportProject(app);
   const response = await exportDataset(app, made, "estimate", `?as_of=${AFTER_ALL}&include_archived=true`);

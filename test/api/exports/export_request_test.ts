@@ -27,7 +27,7 @@ test("a file extension in the path has the same effect as format in the query", 
   }
 });
 
-test("a path with a file extension refuses a format in the query, and unknown extensions are unknown datasets", async () => {
+test("a path with a file extension refuses a format in the query, and an unknown extension returns 404", async () => {
   await using app = await openTestApp();
   const { person, project } = await makeExportProject(app);
   const get = async (path: string) =>

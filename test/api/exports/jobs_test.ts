@@ -54,7 +54,7 @@ describe("GET /export/jobs", () => {
 });
 
 describe("one job", () => {
-  test("is visible only to publishers of its organization, for any X-Org-Slug", async () => {
+  test("is visible only to publishers of its organization, regardless of X-Org-Slug", async () => {
     await using app = await openTestApp();
     const person = await app.make.person({ role: "publisher" });
     const job = await jobOf(await postJob(app, person));
@@ -83,7 +83,7 @@ describe("one job", () => {
     }
   });
 
-  test("can be canceled while queued, which fails it, removes its queue entry and is audited", async () => {
+  test("can be canceled while queued: it becomes failed, its queue entry is removed and an audit entry is written", async () => {
     await using app = await openTestApp();
     const person = await app.make.person();
     const { id } = await jobOf(await postJob(app, person));
@@ -104,7 +104,7 @@ describe("one job", () => {
     expect((await postJob(app, person)).status).toBe(201);
   });
 
-  test("can be canceled without force while its builder returns it to the queue", async () => {
+  test("can be canceled without force while its builder returns the job to the queue", async () => {
     await using app = await openTestApp();
     const person = await app.make.person();
     const { id } = await jobOf(await postJob(app, person));

@@ -77,7 +77,7 @@ describe("POST /export/jobs", () => {
     });
   });
 
-  test("returns one 201, nineteen 200 and one id for twenty concurrent requests", async () => {
+  test("returns one 201, nineteen 200s and the same id to twenty concurrent requests", async () => {
     await using app = await openTestApp();
     const person = await app.make.person();
     const responses = await Promise.all(Array.from({ length: 20 }, () => postJob(app, person, {})));
@@ -165,7 +165,7 @@ describe("POST /export/jobs refuses", () => {
     expect((await postJob(app, person)).status).toBe(201);
   });
 
-  test("a job over the limit, which does not count jobs that were canceled before their first build", async () => {
+  test("a job over the hourly limit, which does not count jobs canceled before their first build", async () => {
     await using app = await openTestApp({ config: { exportJobsPerHour: 1 } });
     const person = await app.make.person();
     for (const number of [1, 2, 3]) {
@@ -182,7 +182,7 @@ describe("POST /export/jobs refuses", () => {
     expect(await errorOf(await postJob(app, person))).toEqual([429, "EXPORT_JOB_LIMIT"]);
   });
 
-  test("invalid bodies, with each problem at its path", async () => {
+  test("invalid bodies, with the path of each problem", async () => {
     await using app = await openTestApp();
     const person = await app.make.person();
     const bodies: [unknown, string[]][] = [
@@ -224,7 +224,7 @@ describe("POST /export/jobs refuses", () => {
     expect([...(await app.db.sql`select id from export_jobs`)]).toEqual([]);
   });
 
-  test("viewers, free plans, other kinds of keys, read keys and strangers before it reads the body", async () => {
+  test("viewers, free plans, other kinds of keys, read keys and strangers before reading the body", async () => {
     await using app = await openTestApp();
     const callers = [
       [await app.make.person({ role: "viewer" }), 403, "INSUFFICIENT_ORG_ROLE"],

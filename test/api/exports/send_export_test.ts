@@ -16,7 +16,7 @@ async function expectMissing(response: Response): Promise<void> {
   expect(error.message).toContain("The tracker's tables cannot be read");
 }
 
-test("exports report a missing tracker and work again once it is back", async () => {
+test("exports report a missing tracker and work again once the tracker is back", async () => {
   await using app = await openTestApp({ config: { trackerSchema: FOREIGN_SCHEMA } });
   const made = await makeExportProject(app);
   const { owner } = app.db;
@@ -63,7 +63,7 @@ test("an export returns 504 if counting its rows exceeds its time limit", async 
   expect(await errorOf(response.refused)).toEqual([504, "EXPORT_PREPARE_TIMEOUT"]);
 });
 
-test("a client that disconnects while a failed export is closed does not hide the failure", async () => {
+test("a client that disconnects while a failed export is being closed does not hide the failure", async () => {
   await using app = await openTestApp();
   const made = await makeExportProject(app);
   const { owner } = app.db;

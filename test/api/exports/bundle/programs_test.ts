@@ -12,7 +12,7 @@ import { runCommand } from "../../../helpers/process/command.ts";
 
 const HOUR_MS = 3_600_000;
 
-test("unzip, 7z and Python open a bundle and refuse a truncated one, and its entries have UTC times and mode 644", async () => {
+test("unzip, 7z and Python open a bundle but refuse a truncated bundle, and entries have UTC times and mode 644", async () => {
   await using app = await openTestApp();
   const made = await makeExportProject(app);
   const directory = await mkdtemp(join(tmpdir(), "ulr-bundle-"));
@@ -47,7 +47,7 @@ print(json.dumps([[i.date_time, oct(i.external_attr >> 16), i.create_system] for
   await rm(directory, { recursive: true });
 });
 
-test("unzip, 7z, Python and DuckDB read a Parquet bundle, and all of its entries are compressed", async () => {
+test("unzip, 7z, Python and DuckDB read a Parquet bundle, and all entries are compressed", async () => {
   await using app = await openTestApp();
   const made = await makeExportProject(app);
   const directory = await mkdtemp(join(tmpdir(), "ulr-bundle-"));

@@ -69,27 +69,28 @@ async function expectNothingHeld({ app, origin }: ListeningApp): Promise<void> {
 const LOSSES: Readonly<
   Record<string, (sql: Pool, made: ExportProject, ids: Record<string, string>) => Promise<unknown>>
 > = {
-  "is removed from the organization": (sql, { person }) =>
+  "the caller is removed from the organization": (sql, { person }) =>
     sql`delete from organization_members where org_id = ${person.org.id} and user_id = ${person.user.id}`,
-  "has the key revoked": (sql, { person }) =>
+  "the caller's key is revoked": (sql, { person }) =>
     sql`update api_keys set revoked_at = now() where id = ${person.keyId}`,
-  "has a key that expires": (sql, { person }) =>
+  "the caller's key expires": (sql, { person }) =>
     sql`update api_keys set expires_at = now() - interval '1 second' where id = ${person.keyId}`,
-  "signs out": (sql, _, { sessionId }) =>
+  "the caller signs out": (sql, _, { sessionId }) =>
     sql`update sessions set revoked_at = now() where id = ${sessionId ?? ""}`,
-  "has a session that expires": (sql, _, { sessionId }) =>
+  "the caller's session expires": (sql, _, { sessionId }) =>
     sql`update sessions set expires_at = now() - interval '1 second' where id = ${sessionId ?? ""}`,
-  "is disabled": (sql, { person }) => sql`update users set disabled_at = now() where id = ${person.user.id}`,
-  "is no longer a publisher": (sql, { person }) =>
+  "the caller is disabled": (sql, { person }) =>
+    sql`update users set disabled_at = now() where id = ${person.user.id}`,
+  "the caller is no longer a publisher": (sql, { person }) =>
     sql`update organization_members set role = 'viewer' where user_id = ${person.user.id} and org_id = ${person.org.id}`,
-  "belongs to an organization that no longer pays": (sql, { person }) =>
+  "the organization stops paying": (sql, { person }) =>
     sql`update organizations set subscription_tier = 'free' where id = ${person.org.id}`,
-  "sees the project deleted": (sql, { project }) =>
+  "the project is deleted": (sql, { project }) =>
     sql`update projects set deleted_at = now() where id = ${project.id}`,
 };
 
 for (const [loss, lose] of Object.entries(LOSSES)) {
-  test(`a stream ends when its caller ${loss}`, async () => {
+  test(`a stream ends when ${loss}`, async () => {
     await using server = await openServer({ streamRules: { accessCheckMs: 100 } });
     const session = await server.app.make.session({ userId: made.person.user.id });
     const isSession = loss.includes("session") || loss.includes("signs out");
@@ -113,7 +114,7 @@ test("a stream continues while its caller keeps access, and while access cannot 
 });
 
 for (const path of PATHS) {
-  test(`a stalled reader of ${path} is cut off once another caller is refused, and a retry of that caller is served`, async () => {
+  test(`a stalled reader of ${path} is cut off once another caller is refused, and that caller's retry succeeds`, async () => {
     await using server = await openServer({
       config: { exportStreamsMax: 1 },
       streamRules: { slowWindowMs: 300, socketBytes: 0 },
@@ -132,7 +133,7 @@ for (const path of PATHS) {
 }
 
 for (const path of [...PATHS, "bundle"]) {
-  test(`a stalled reader of ${path} that is cut off leaves no data in the kernel`, async () => {
+  test(`cutting off a stalled reader of ${path} leaves no data in the kernel`, async () => {
     await using server = await openServer({ config: { exportStreamMaxMinutes: 0.01 } });
     using download = await begin(server, made, made.person.key, path);
     await cutReasons(server);

@@ -90,7 +90,7 @@ async function untilBothCopy(): Promise<number[]> {
   });
 }
 
-test("streams send the same bytes if no second connection is free, and do not wait for one", async () => {
+test("streams that get no second connection send the same bytes without waiting", async () => {
   const stalled = [await stall(), await stall()];
   await untilOpen(2 + EXPORT_LANES_MAX);
   const withoutLanes = new Map<string, Digest>();
@@ -106,14 +106,14 @@ test("streams send the same bytes if no second connection is free, and do not wa
   expect(whole.get("format=ndjson")).toEqual(await digest("format=ndjson"));
 });
 
-test("a client that disconnects frees both connections", async () => {
+test("a client that disconnects frees both connections of its export", async () => {
   const slow = await stall();
   await untilOpen(2);
   slow[Symbol.dispose]();
   await untilOpen(0);
 });
 
-test("losing either connection breaks the download, and a later download is complete", async () => {
+test("losing either connection of an export breaks the download, and a later download is complete", async () => {
   for (const index of [0, 1]) {
     using slow = await stall();
     const pids = await untilBothCopy();
@@ -126,7 +126,7 @@ test("losing either connection breaks the download, and a later download is comp
   expect(whole.get("format=csv")).toEqual(await digest("format=csv"));
 });
 
-test("an export compressed with zstd has the same content", async () => {
+test("an export compressed with zstd has the same content as an uncompressed export", async () => {
   const zstd = await (await download("format=ndjson", "zstd")).bytes();
   expect(whole.get("format=ndjson")?.hash).toBe(hashOf(zstdDecompressSync(zstd)));
 });

@@ -23,7 +23,7 @@ test("Node's readline reads one row per line of the NDJSON", async () => {
   expect(byReadline).toEqual([...saved.reasons]);
 });
 
-test("DuckDB reads every text of both formats and the nulls of the CSV", async () => {
+test("DuckDB reads every text of the NDJSON and the CSV, and the nulls of the CSV", async () => {
   const instance = await DuckDBInstance.create(":memory:");
   const connection = await instance.connect();
   // Reads the texts as base64, because DuckDB's Node binding drops a byte order mark from text.

@@ -83,7 +83,7 @@ test("a child whose parent was created after as_of is excluded", async () => {
   expect(await rowsOf("agent-snapshots")).toEqual([]);
 });
 
-test("status-history uses changedAt for the cutoff, every other dataset createdAt, both inclusive", async () => {
+test("the inclusive cutoff applies to changedAt in status-history and to createdAt in every other dataset", async () => {
   await using app = await openTestApp();
   const made = await makeExportProject(app);
   const at = "2026-01-10T10:00:00.000Z";

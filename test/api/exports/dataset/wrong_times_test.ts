@@ -37,7 +37,7 @@ async function refusalOf(response: Response): Promise<unknown> {
   return { status: response.status, ...error, requestId: undefined };
 }
 
-test("a time that cannot be exported returns 422 with the row and the remedy, for datasets, bundles and estimates", async () => {
+test("datasets, bundles and estimates with a time that cannot be exported return 422, the row and the remedy", async () => {
   await using app = await openTestApp();
   const { row, ...made } = await openWrongProject(app);
   const { project, ids } = made;
@@ -60,7 +60,7 @@ test("a time that cannot be exported returns 422 with the row and the remedy, fo
   expect(await refusalOf(await exportDataset(app, made, "issues", `?since=${since}`))).toEqual(refusal);
 });
 
-test("a wrong time in a row that the export excludes is ignored", async () => {
+test("an invalid time in a row that the export excludes is ignored", async () => {
   await using app = await openTestApp();
   const made = await openWrongProject(app);
   const without = "&include_resolved=false";
@@ -88,7 +88,7 @@ const COLUMNS = Object.values(EXPORT_DATASETS).flatMap(({ name, table, timeColum
 );
 
 test.each(["public", FOREIGN_SCHEMA])(
-  "every time column is checked, with the tracker in %s",
+  "every time column is checked with the tracker in schema %s",
   async (trackerSchema) => {
     await using app = await openTestApp({ config: { rateLimitUserPerMinute: 10_000, trackerSchema } });
     const made = await makeExportProject(app);
@@ -108,7 +108,7 @@ test.each(["public", FOREIGN_SCHEMA])(
   },
 );
 
-test("a job with a wrong time fails on its first attempt and names the row, and a job without the row succeeds", async () => {
+test("a job fails on its first attempt and names the row with an invalid time, and succeeds if it excludes the row", async () => {
   await using app = await openTestApp();
   const made = await openWrongProject(app);
   await using _runner = await openTestRunner(app, { isWorking: true });

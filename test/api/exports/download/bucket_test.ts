@@ -72,7 +72,7 @@ async function openWithFile({ bytes = 0 } = {}) {
 
 type Place = Awaited<ReturnType<typeof openWithFile>>;
 
-test("an export in a bucket downloads whole and in parts, with its length", async () => {
+test("an export in a bucket can be downloaded whole and in parts, with a Content-Length", async () => {
   await using place = await openWithFile();
   const { app, person, id, fetchFile } = place;
   const { artifact } = await getJob(app, person.key, id);
@@ -157,7 +157,7 @@ test("an incomplete export in the bucket is not served", async () => {
   expect(await errorOf(await place.fetchFile())).toEqual([503, "SERVICE_UNAVAILABLE"]);
 });
 
-test("a range of an export is fetched from the bucket without the rest", async () => {
+test("a range request fetches only that range of the export from the bucket", async () => {
   await using place = await openWithFile({ bytes: 20 * MIB });
   const before = place.proxy.returned();
   for (const range of ["bytes=0-999", "bytes=5000000-5000999", "bytes=-1000"]) {
@@ -203,7 +203,7 @@ test("concurrent fetches are limited per user, and a client that disconnects fre
   expect((await whole.arrayBuffer()).byteLength).toBe(20 * MIB);
 });
 
-test("a fetched file has no name, and its space is freed once it is sent or its client disconnects", async () => {
+test("a fetched file has no name on disk, and its space is freed once the file is sent or the client disconnects", async () => {
   await using place = await openWithFile({ bytes: 20 * MIB });
   const { app, fetchFile, spooled } = place;
   await (await fetchFile()).arrayBuffer();
@@ -295,7 +295,7 @@ test("downloaded bytes are counted and logged", async () => {
   expect(metrics).toContain(`export_bytes_total{kind="organization",format="ndjson"} ${MIB + 10}\n`);
 });
 
-test("with a build patience of 0, a bucket that fails during three uploads fails the job, and the next job succeeds", async () => {
+test("with a build patience of 0, a job fails once its bucket has failed during three uploads, and the next job succeeds", async () => {
   await using place = await openWithFile();
   const { app, person, s3 } = place;
   const { id } = await jobOf(await postJob(app, person));

@@ -91,7 +91,7 @@ test("each endpoint refuses callers whose role, kind of key or scope is insuffic
   }
 });
 
-test("other organizations' jobs are indistinguishable from missing jobs, for any X-Org-Slug", async () => {
+test("other organizations' jobs are indistinguishable from missing jobs, regardless of X-Org-Slug", async () => {
   const { app, person, jobId } = await openWithJob();
   await using _app = app;
   const stranger = await app.make.person();
@@ -201,7 +201,7 @@ test("an invalid or future as_of is rejected, and no job is queued", async () =>
   expect((await app.db.sql`select id from export_jobs`).length).toBe(0);
 });
 
-test("an invalid format or flag is rejected and named", async () => {
+test("an invalid format or flag is rejected, and the error names the parameter", async () => {
   await using app = await openTestApp();
   const person = await app.make.person();
   const wrong = ["true", "", 0, 1, null, [], {}];
@@ -235,7 +235,7 @@ test("options in the query are refused instead of ignored", async () => {
   expect((await app.db.sql`select id from export_jobs`).length).toBe(0);
 });
 
-test("bodies that are not JSON objects or too large are rejected, and an empty body is accepted", async () => {
+test("bodies that are not JSON objects or are too large are rejected, and an empty body is accepted", async () => {
   await using app = await openTestApp();
   const person = await app.make.person();
   const post = (body: string, type = "application/json") =>
@@ -252,7 +252,7 @@ test("bodies that are not JSON objects or too large are rejected, and an empty b
   for (const body of ["", "{}"]) expect([200, 201]).toContain((await post(body)).status);
 });
 
-test("a finished job in any status cannot be canceled", async () => {
+test("a finished job cannot be canceled, whether ready, expired or failed", async () => {
   const { app, person, jobId } = await openWithJob();
   await using _app = app;
   const ends = {
@@ -282,7 +282,7 @@ test("downloading a running job returns 409 with the time to wait", async () => 
   }
 });
 
-test("unsupported methods are refused with the supported ones", async () => {
+test("unsupported methods are refused with a list of the supported methods", async () => {
   const { app, person, jobId } = await openWithJob();
   await using _app = app;
   const paths: [string, string, string][] = [
@@ -298,7 +298,7 @@ test("unsupported methods are refused with the supported ones", async () => {
   }
 });
 
-test("requests for one job refuse parameters, but only for callers who may see the job", async () => {
+test("a request for one job rejects query parameters only if the caller may see the job", async () => {
   const { app, person, jobId } = await openWithJob();
   await using _app = app;
   const stranger = await app.make.person({ role: "publisher" });

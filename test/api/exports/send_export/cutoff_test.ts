@@ -46,7 +46,7 @@ test("an as_of after the start of an open transaction returns 503 with Retry-Aft
   await open.release();
 });
 
-test("a clock that is ahead of the database's is not reported as a lag", async () => {
+test("a service clock that is ahead of the database's clock is not reported as a lag", async () => {
   await using app = await openTestApp();
   const made = await makeExportProject(app);
   const clock = Date.now;
@@ -59,7 +59,7 @@ test("a clock that is ahead of the database's is not reported as a lag", async (
   expect(app.logLines.filter((line) => line["event"] === "export.watermark_held_back")).toEqual([]);
 });
 
-test("sessions hidden by the database also cause 503, and the log names the missing grant", async () => {
+test("sessions that the database hides from the service cause a 503, and the log names the missing grant", async () => {
   await using app = await openTestApp();
   const { person, project } = await makeExportProject(app);
   const role = `blind_${crypto.randomUUID().slice(0, 8)}`;

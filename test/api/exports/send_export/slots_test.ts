@@ -33,7 +33,7 @@ async function cancel(...responses: readonly Response[]): Promise<void> {
   for (const response of responses) await response.body?.cancel();
 }
 
-test("a user runs two exports at once with any credentials, and the third returns 429", async () => {
+test("a user may run two exports at once across all credentials, and a third returns 429", async () => {
   await using app = await openTestApp();
   const { person, project } = await makeExportProject(app);
   const { token } = await app.make.session({ userId: person.user.id });
@@ -62,7 +62,7 @@ test("a user runs two exports at once with any credentials, and the third return
   await cancel(second, others, next);
 });
 
-test("an organization uses at most half of a process's slots, and the next export returns 429 for its members only", async () => {
+test("an organization may use half of a process's slots, and only its own members get 429 for the next export", async () => {
   await using app = await openTestApp();
   const { project, people } = await makeTeam(app, 3);
   const [a, b, c] = people.map(({ key }) => key) as [string, string, string];
@@ -101,7 +101,7 @@ test("a process without free slots returns 503, and estimates still work without
   await cancel(...held);
 });
 
-test("HEAD reports whether a slot is free and takes none", async () => {
+test("HEAD reports whether a slot is free without taking a slot", async () => {
   await using app = await openTestApp();
   const { project, people } = await makeTeam(app, 1);
   const key = people[0]?.key ?? "";
