@@ -114,7 +114,7 @@ test("every filter selects its matches, and filters can be combined", async () =
   }
 });
 
-test("lists are sorted by each column in both directions, newest first by default", async () => {
+test("lists can be sorted by each column in either direction and are newest first by default", async () => {
   await using registry = await openRegistry();
   const { api, make } = registry;
   const day = (number: number): string => `2026-03-0${number}T00:00:00.000Z`;

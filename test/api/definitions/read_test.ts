@@ -142,7 +142,7 @@ test("a read with normalize reports why a document cannot be normalized", async 
   expect(found).toMatchObject({ yaml, normalized: null, normalizationError: expect.any(String) });
 });
 
-test("reads have a strong ETag and return 304 if it is current, and HEAD returns the same headers", async () => {
+test("reads return a strong ETag, or 304 for a matching If-None-Match, and HEAD returns the same headers", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   await publishAgent(api, person, { name: "reviewer", visibility: "public" });

@@ -92,7 +92,7 @@ test("every invalid transition is rejected, and the error lists the allowed tran
   }
 });
 
-test("of twenty concurrent publications, one succeeds", async () => {
+test("of twenty concurrent publications, exactly one succeeds", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   await createAgent(api, person, { name: "reviewer" });
@@ -246,7 +246,7 @@ test("a version that would depend on itself, directly or indirectly, is refused 
   expect((await publish("c")).status).toBe(200);
 });
 
-test("two definitions that depend on each other are not both published, even concurrently", async () => {
+test("only one of two definitions that depend on each other can be published, even concurrently", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   for (let round = 0; round < 5; round += 1) {

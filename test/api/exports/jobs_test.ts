@@ -53,7 +53,7 @@ describe("GET /export/jobs", () => {
   });
 });
 
-describe("one job", () => {
+describe("an export job", () => {
   test("is visible only to publishers of its organization, regardless of X-Org-Slug", async () => {
     await using app = await openTestApp();
     const person = await app.make.person({ role: "publisher" });

@@ -317,7 +317,7 @@ async function idOf(api: TestApp, orgId: string, name: string): Promise<string> 
   return row.id;
 }
 
-test("of two definitions that depend on each other and are published concurrently, one is refused", async () => {
+test("of two definitions that depend on each other and are published concurrently, one publication is refused", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   for (let round = 0; round < 5; round += 1) {

@@ -103,7 +103,7 @@ for (const [loss, lose] of Object.entries(LOSSES)) {
   });
 }
 
-test("a stream continues while its caller keeps access, and while access cannot be checked", async () => {
+test("a stream continues while its caller keeps access, even while access cannot be checked", async () => {
   await using server = await openServer({ streamRules: { accessCheckMs: 20 } });
   using download = await begin(server, made, made.person.key);
   const { owner } = server.app.db;
