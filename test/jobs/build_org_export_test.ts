@@ -55,7 +55,7 @@ async function checkPart(
   return sums;
 }
 
-/** Makes an organization with a project with rows, an empty project and a deleted project. */
+/** Creates an organization with three projects: one with rows, one without rows, and one that is deleted. */
 async function makeOrg(app: TestApp) {
   const made = await makeExportProject(app);
   const { person, project } = made;
@@ -151,7 +151,7 @@ test("excludes a project that is deleted while the export is being built", async
     store: (store) => ({
       ...store,
       async write(key, content) {
-        // At this point the projects are listed, but none has been read.
+        // At this point, the build has listed the projects but has read none of them.
         await app.db.sql`update projects set deleted_at = now() where id = ${gone.id}`;
         return store.write(key, content);
       },

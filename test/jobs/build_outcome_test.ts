@@ -11,7 +11,7 @@ test("keeps a job queued if its last attempt does not count and the job is alrea
   await using runner = await openTestRunner(app);
   const person = await app.make.person();
   const { id } = await jobOf(await postJob(app, person));
-  // Simulates an earlier query that queued the job again, but whose response was lost.
+  // Simulates that an earlier query, whose response was lost, has already requeued the job.
   await app.db.sql`update export_jobs set attempt = 3 where id = ${id}`;
   const job = await findActiveExportJob(app.db.sql, person.org.id);
   if (!job) throw new Error("Cannot find the queued job");

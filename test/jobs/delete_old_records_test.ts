@@ -11,7 +11,7 @@ import { waitFor } from "../helpers/wait_for.ts";
 const NEVER = new AbortController().signal;
 const PAST = "2026-01-01T00:00:00.000Z";
 const HOUR_MS = 3_600_000;
-/** Columns of a job that has or had a file. */
+/** Columns of an export job whose file is, or was, in the store. */
 const FILE = {
   artifactKey: "key",
   artifactFileName: "export.zip",

@@ -15,7 +15,7 @@ const MESSAGE: MailMessage = {
   text: "text\n.\nafter a lonely dot\n",
   html: "<p>html</p>",
 };
-/** The test server's certificate is self-signed. */
+/** Disables certificate verification, because the test server's certificate is self-signed. */
 const UNVERIFIED = "tls.rejectUnauthorized=false";
 
 function mailerTo(url: string) {
@@ -145,7 +145,7 @@ test("reports a message that was written to a file as stored, and deletes mail f
     for (const id of ["old", "younger"]) expect(await mailer.send({ ...MESSAGE, id })).toBe("stored");
     await Bun.write(join(directory, "notes.txt"), "not a mail");
     const daysAgo = (days: number) => new Date(Date.now() - days * 24 * 3_600_000);
-    // A process that is killed while it writes leaves such files.
+    // Simulates the files of a process that was killed while it wrote them.
     for (const name of ["old.eml.1.part", "younger.eml.2.part"])
       await Bun.write(join(directory, name), "a pa");
     for (const name of await readdir(directory)) {

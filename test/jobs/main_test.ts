@@ -28,7 +28,7 @@ test("builds and mails each job once with two runners, which stop on SIGTERM", a
     expect(await getJob(app, key, id)).toMatchObject({ attempt: 1 });
   }
   const files = () => readdir(join(dataDir, "mail")).catch(() => []);
-  // An unfinished mail has a different file extension.
+  // Ignores mails that are still being written, which have another file extension.
   const mails = async () => (await files()).filter((name) => name.endsWith(".eml"));
   await waitFor(async () => (await mails()).length === jobs.length);
   expect((await mails()).sort()).toEqual(jobs.map(({ id }) => `${id}.eml`).sort());
@@ -104,8 +104,8 @@ test("runs waiting and abandoned jobs and checks schedules after the database's 
 });
 
 /**
- * Moves the times in the queue an hour ahead, as if the database's clock had been set back. Also makes heartbeats lapse after
- * a second.
+ * Moves the times in the queue an hour into the future, as if the database's clock had been set back. Sets the heartbeat timeout of
+ * all jobs to one second.
  */
 async function setClockBack(sql: Sql): Promise<void> {
   const hour = sql`interval '1 hour'`;

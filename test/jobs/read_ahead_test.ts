@@ -5,7 +5,7 @@ import type { ZipEntry } from "../../shared/exports/zip_stream.ts";
 
 const bytes = (text: string) => new TextEncoder().encode(text);
 
-/** Returns entries with these chunks, and a log of every read, end and close. */
+/** Returns entries with the given chunks, and a log of every read, end and close. */
 function openEntries(given: Record<string, readonly string[]>) {
   const notes: string[] = [];
   async function* content(name: string, chunks: readonly string[]) {
@@ -88,7 +88,7 @@ test("throws the error of a broken entry when the consumer reaches it, and close
     for await (const { name, content } of readAhead(entries)) {
       names.push(name);
       for await (const chunk of content) expect(chunk).toEqual(bytes("1"));
-      // Gives an unhandled rejection the time to surface.
+      // Gives an unhandled rejection time to surface.
       await Bun.sleep(1);
     }
   })();

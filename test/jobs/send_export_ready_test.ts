@@ -90,7 +90,8 @@ test("mails the requester a link to the job, in text and in HTML", async () => {
     expect(mail.text).toContain(fact);
     expect(mail.html).toContain(fact);
   }
-  // Each part has one URL, which opens a page instead of the file. The HTML loads nothing and sets no colors.
+  // The text and the HTML each contain one URL, which opens a page instead of the file. The HTML loads no resources and sets no
+  // colors.
   expect([...`${mail.text}${mail.html}`.matchAll(/https?:\/\/[^\s"<]+/g)].map(([url]) => url)).toEqual([
     link,
     link,
@@ -201,7 +202,7 @@ test("does not resend a mail that was sent while the database connection was los
     from pg_stat_activity
     where datname = current_database() and application_name = 'ulr-jobs' and state = 'idle in transaction'`;
   expect(broken.length).toBe(1);
-  // Waits until the transaction that locks the mail has ended, so that the mail is sent without the lock.
+  // Waits until the transaction that locked the mail has ended, so that the mail is sent without the lock.
   const isGone = async () =>
     (
       await app.db.sql`
@@ -373,7 +374,7 @@ test("retries a mail for at least twelve hours", async () => {
     from pgboss.queue
     where name = 'send_export_ready' and retry_backoff`;
   const { retryLimit = 0, retryDelay = 0, retryDelayMax = 0 } = queue ?? {};
-  // pg-boss waits for at least half of each delay.
+  // pg-boss randomizes each delay, but waits for at least half of it.
   const delays = Array.from({ length: retryLimit }, (_, count) =>
     Math.min(retryDelay * 2 ** count, retryDelayMax),
   );

@@ -1,4 +1,4 @@
-/** Tests that only the owner of an artifact store builds, deletes files and sends mail. */
+/** Tests that only the owner of an artifact store builds exports, deletes files and sends the mails about exports. */
 import { expect, test } from "bun:test";
 import { mkdir, readdir, rename, rmdir } from "node:fs/promises";
 import { join } from "node:path";
@@ -44,7 +44,7 @@ test("a restored copy reports the original's store as foreign, and does not touc
   })();
   const queued = await jobOf(await postJob(app, person));
   await using copy = await copyTestDatabase(app.db);
-  // Builds the job after the copy was made. The copy would treat the new file as abandoned.
+  // The original builds the job after the copy was made, so the copy does not know the new file and would delete it as abandoned.
   await using original = await openTestRunner(app);
   await original.build(queued.id);
   const files = await storedFiles(app);
@@ -67,7 +67,7 @@ test("a restored copy reports the original's store as foreign, and does not touc
     return Bun.deepEquals(await ready.json(), { data: { status: "ready", artifacts: "owned-by-another" } });
   });
   expect(await (await api.request("/metrics")).text()).toMatch(/^artifact_store_owned 0$/m);
-  // Meanwhile, jobs that need no store still run.
+  // The copy still runs jobs that do not need the store.
   await waitFor(async () => {
     const [done] = await copy.sql`
       select from pgboss.job where name = 'delete_old_records' and state = 'completed'`;
@@ -90,7 +90,7 @@ test("a restored copy reports the original's store as foreign, and does not touc
   const [{ id: originalId }] = await app.db.sql<[{ id: string }]>`select id from installation`;
   expect(adopted).toMatchObject({ artifactUrl, previousInstallationId: originalId });
   expect(adopted["installationId"]).not.toBe(originalId);
-  // The copy now owns the store, so it sends the mails about both files.
+  // The copy now owns the store, so it sends the mails about both exports.
   await waitFor(() => mailServer.received.length === 2);
   expect(mailServer.received.map(jobOfMail).sort()).toEqual([built.id, queued.id].sort());
 
@@ -193,7 +193,7 @@ test("claims a store without a marker only if it is empty or contains only files
   await using stranger = await openTestRunner(other);
   expect(await stranger.deps.owner.isOurs()).toBe(false);
   expect(await readdir(directoryOf(app))).not.toContain(MARKER_NAME);
-  // This is the state after an upgrade from a release without markers.
+  // Simulates an upgrade from a release without markers: the store contains only files of this database.
   expect(await runner.deps.owner.isOurs()).toBe(true);
   expect(await stranger.deps.owner.isOurs()).toBe(false);
   await deleteExpiredExports(runner.deps, NEVER);
@@ -222,7 +222,7 @@ test("does not treat an unmounted volume as a new store, and lets builds wait un
     ARTIFACT_URL: app.deps.config.artifactUrl,
   });
   expect(await runner.deps.owner.isOurs()).toBe(true);
-  // A copy may use an empty store although it has exports, because their files are in the original's store.
+  // A copy may claim an empty store although its database lists exports, because their files are in the original's store.
   await restoreElsewhere(app.db);
   await using copy = await openTestRunner(app, { config: { artifactUrl: `file://${away}-copy` } });
   expect(await copy.deps.owner.isOurs()).toBe(true);

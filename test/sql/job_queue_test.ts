@@ -159,7 +159,7 @@ test("runs the maintenance of the worker's queue on the service's own pool", asy
   await boss.supervise(name);
   expect(await listStates(db, name)).toEqual(["retry"]);
   await scheduleJob(boss, { name: "expire_org_exports", cron: "* * * * *" });
-  // pg-boss binds this parameter as a Date.
+  // pg-boss binds `createdBefore` as a Date.
   expect(await boss.previewRedrive(name, { createdBefore: new Date() })).toMatchObject({ total: 1 });
   expect(await boss.getSchedules()).toMatchObject([{ name: "expire_org_exports", cron: "* * * * *" }]);
   expect(errors).toEqual([]);
@@ -175,7 +175,7 @@ test("keeps a build in the queue, however often it was postponed or its runner c
   );
   const fetch = async () => (await boss.fetch(name, { includeMetadata: true }))[0]?.retryCount ?? 0;
   await fetch();
-  // One retry per second for the longest EXPORT_BUILD_PATIENCE_MINUTES, which is a week.
+  // The number of seconds in a week: one retry per second for the maximum of EXPORT_BUILD_PATIENCE_MINUTES.
   await db.sql`update pgboss.job set retry_count = ${7 * 24 * 3600} where id = ${id}`;
   await db.sql`update pgboss.job set heartbeat_on = now() - interval '1 hour' where id = ${id}`;
   await boss.supervise(name);

@@ -5,7 +5,7 @@ import { LOCKS } from "../../sql/locks.ts";
 
 const ROOT = join(import.meta.dir, "../..");
 const HERE = "test/sql/locks_test.ts";
-/** Locks of trigger functions. Their keys are hashes of these names. */
+/** Names of the locks that trigger functions take. A lock's key is the hash of its name. */
 const TRIGGER_LOCKS = ["definition_listings"];
 
 async function readTexts(pattern: string): Promise<{ path: string; text: string }[]> {

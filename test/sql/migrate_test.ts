@@ -13,10 +13,10 @@ import { listWaiting } from "../helpers/postgres/waiting_sessions.ts";
 import { waitFor } from "../helpers/wait_for.ts";
 
 const LATER = "99990101000000_later";
-/** Has the shortest lock timeout that a test can still observe. */
+/** Retry settings with the shortest lock timeout that a test can still observe. */
 const IMPATIENT = { timeoutMs: 300, pauseMs: 10, attempts: 2 };
 
-/** Opens a database without a schema. */
+/** Opens a database with an empty `public` schema. */
 async function openEmptyDatabase(): Promise<TestDatabase> {
   const db = await openTestDatabase();
   await db.owner.unsafe("drop schema public cascade; create schema public");
@@ -33,7 +33,7 @@ async function listPending(db: TestDatabase, migrations?: readonly Migration[]):
   return (await readSchemaState(db.owner, migrations)).pending;
 }
 
-/** Returns the migrations of this checkout and one more. */
+/** Returns the migrations of this checkout, and a later migration with this text. */
 async function withOneMore(text: string): Promise<Migration[]> {
   return [...(await readMigrations()), toMigration(LATER, text)];
 }
@@ -51,7 +51,7 @@ async function holdTable(db: TestDatabase, table: string): Promise<{ release(): 
   };
 }
 
-/** Returns the error of `migrate`, which must be a single line. */
+/** Returns the error message of `migrate`, or "none". The message must be a single line. */
 async function failureOf(
   db: TestDatabase,
   migrations?: readonly Migration[],
@@ -103,7 +103,7 @@ test("migrate() runs in only one of two concurrent callers, and reports that the
 test("migrate() names the file that failed, rolls it back, and resumes with that file", async () => {
   await using db = await openEmptyDatabase();
   const names = (await readMigrations()).map(({ name }) => name);
-  // This name conflicts with an index that the same file creates after the table.
+  // The name of this table conflicts with an index that the migration creates after its own table.
   await db.owner.unsafe("create table audit_log_org_id_idx ()");
   const audit = names.find((name) => name.endsWith("audit_log__create")) ?? "";
   expect(await failureOf(db)).toStartWith(
@@ -166,9 +166,9 @@ test("migrate() stops waiting for an unavailable lock, lets queued writers proce
   const patience = { timeoutMs: 300, pauseMs: 2000, attempts: 50 };
   const migrating = migrate(db.owner, { migrations, patience, onNotice: (message) => waits.push(message) });
   await waitFor(async () => (await listWaiting(db.sql, "runs")).length > 0);
-  // This write is queued behind the migration, and completes although the reader is still reading.
+  // This update is queued behind the migration, and completes although the reader's transaction is still open.
   await db.sql`update runs set run_number = run_number`;
-  // On a busy machine, the first attempt may end before the lock's holder is looked up.
+  // On a busy machine, the first attempt may end before `migrate` looks up the lock's holder. A later message then names it.
   const named = new RegExp(
     `^"${LATER}" cannot lock its tables because of process \\d+ \\("test", role "ulr_test_app"`,
   );
@@ -187,8 +187,8 @@ test("migrate() limits the total wait for the locks of a file, so that reads que
   const patience = { timeoutMs: 4000, pauseMs: 2000, attempts: 20 };
   const migrating = migrate(db.owner, { migrations, patience });
   await waitFor(async () => (await listWaiting(db.sql, "runs")).length > 0);
-  // This is twice the timeout of reads in the API, so that a busy machine has time to cancel. With a limit for each lock
-  // instead of for all of them, the migration would wait for 7 s.
+  // Twice the API's lock timeout for reads, because a busy machine may be slow to end the migration's wait. If `timeoutMs` limited
+  // the wait for each lock instead of the total wait, the migration would wait for 7 s.
   const reading = db.sql.begin(async (tx) => {
     await tx`set local lock_timeout = '6s'`;
     return tx`select count(*) from api_keys`;

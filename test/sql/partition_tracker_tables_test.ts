@@ -32,7 +32,7 @@ async function readBundle(app: TestApp, exported: ExportProject): Promise<Uint8A
   return response.bytes();
 }
 
-/** Describes the tables of a database and their privileges, except partition names and deletion triggers. */
+/** Describes the schema and the privileges on tracker tables, except partitions and deletion triggers. */
 async function describeTables(sql: Pool): Promise<readonly unknown[]> {
   const rights = await sql`
     select c.relname, array(select unnest(c.relacl)::text order by 1) as acl, a.attname, a.attacl::text, pg_get_userbyid(c.relowner) as owner
@@ -44,8 +44,8 @@ async function describeTables(sql: Pool): Promise<readonly unknown[]> {
   const lines = (await describeSchema(sql))
     .split("\n")
     .filter((line) => !partition.test(line))
-    // Skips the deletion triggers. On partitioned tables they run per row instead of per statement, to see moves between
-    // partitions.
+    // Skips the deletion triggers. On partitioned tables, they run per row instead of per statement, because moves between
+    // partitions do not fire statement triggers for deletions.
     .filter((line) => !/^CREATE TRIGGER [a-z_]+_log_delete_trigger /.test(line))
     .map((line) => line.replace(" partition by HASH (project_id);", ";"));
   return [...rights, ...lines];
@@ -71,7 +71,7 @@ test("keeps rows, names, keys, privileges and the bytes of exports when tables a
   expect(seq).toBeGreaterThan(3);
 });
 
-/** Makes two projects whose rows are in different partitions of every table. */
+/** Creates two projects whose rows are in different partitions of every table. */
 async function makeApart(app: TestApp): Promise<[ExportProject, ExportProject]> {
   const first = await makeExportProject(app);
   while (true) {
@@ -82,7 +82,7 @@ async function makeApart(app: TestApp): Promise<[ExportProject, ExportProject]> 
   }
 }
 
-/** Reads an increment of a project. Returns the ids of deleted rows and of changed notes, and the increment's cutoff. */
+/** Reads an increment of a project. Returns its cutoff, the ids of deleted rows, and the ids of changed notes. */
 async function followNotes(app: TestApp, exported: ExportProject, since: string) {
   const asOf = await readCutoff(app, exported);
   const read = async (path: string) => {
@@ -96,7 +96,7 @@ async function followNotes(app: TestApp, exported: ExportProject, since: string)
   return { asOf, deleted: await read("deleted"), notes: await read("issue-notes") };
 }
 
-/** Returns the cutoff of a full export taken now. */
+/** Takes a full export of a project's notes and returns its cutoff. */
 async function readCutoff(app: TestApp, exported: ExportProject): Promise<string> {
   const response = await exportDataset(app, exported, "issue-notes");
   await response.text();
@@ -126,7 +126,7 @@ async function expectMoveFollowed(app: TestApp): Promise<void> {
   expect(after).toMatchObject({ deleted: [note], notes: [] });
   const there = await followNotes(app, to, beforeThere.asOf);
   expect(there).toMatchObject({ deleted: [], notes: [note] });
-  // Deletions are logged as in tables without partitions.
+  // A deletion is logged as in a table without partitions.
   await app.db.sql`delete from issue_notes where id = ${note ?? ""}`;
   expect(await followNotes(app, to, there.asOf)).toMatchObject({ deleted: [note], notes: [] });
   expect(await followNotes(app, from, after.asOf)).toMatchObject({ deleted: [], notes: [] });
@@ -207,7 +207,7 @@ test("reads one partition of a table and of its parents in an export, in index o
   for (const dataset of Object.values(EXPORT_DATASETS)) {
     for (const query of [rowsQuery(dataset, selection, "ndjson"), countQuery(dataset, selection, 100)]) {
       const { nodes, tables } = await planOf(app, query);
-      // Without a sort node, the order of the rows must come from the index.
+      // Without a Sort node, the rows come in index order. Without an Append node, the plan reads one partition of each table.
       expect(nodes.filter((node) => /Sort|Append/.test(node))).toEqual([]);
       const parents = dataset.parents.map((parent) => EXPORT_DATASETS[parent].table);
       const read = tables.map((table) => table.replace(/_\d$/, ""));

@@ -4,19 +4,19 @@ import type { Sql } from "../../sql/connection/pool.ts";
 import { migrate } from "../../sql/migrate.ts";
 import { openTestDatabase } from "../helpers/postgres/database.ts";
 
-/** Tables and sequences on which the service has fewer privileges. */
+/** Tables and sequences on which the service has fewer privileges than on the others. */
 const RESTRICTED: Readonly<Record<string, string>> = {
   audit_chain: "SELECT",
-  // The service may also insert entries, but not set their id.
+  // On some columns, the service also has INSERT, but not on the id.
   audit_log: "SELECT",
   audit_log_id_seq: "no sequence",
   schema_compatibility: "SELECT",
   schema_migrations: "SELECT",
-  // The owner's triggers write this table.
+  // Triggers insert into this table with the owner's privileges.
   tracker_changes: "DELETE SELECT",
 };
 
-/** Returns the role's privileges on tables and sequences where they differ from the usual privileges. */
+/** Returns the tables and sequences on which the role's privileges differ from the usual ones, with the role's privileges. */
 async function listUnusual(sql: Sql): Promise<Record<string, string>> {
   const rows = await sql<{ name: string; privileges: string }[]>`
     select c.oid::regclass::text as name, concat_ws(' ',
@@ -118,6 +118,6 @@ test("migrate() recreates a dropped schema as its owner, and grants the existing
   await migrate(db.owner);
   const [owner] = await db.owner`select has_table_privilege('audit_log', 'delete') as may_delete`;
   expect(owner).toEqual({ mayDelete: true });
-  // An existing role gets its privileges again.
+  // The migrations grant the privileges again to an existing role.
   expect(await listUnusual(db.sql)).toEqual(RESTRICTED);
 });

@@ -138,7 +138,7 @@ test("restores an organization even if its owner has reached the limit of notice
   await place.remove();
   const { id: userId, email } = owner.user;
   for (let n = 0; n < 10; n += 1) await queueMail(api, { kind: "deletion_notice", email, userId });
-  // Deleting the organization again queues no notice, so the limit does not apply.
+  // The organization is already deleted. Deleting it again queues no notice, so the limit does not apply.
   await place.remove();
   await place.restore();
   expect(await api.db.sql`select from organizations where deletes_at is not null`).toHaveLength(0);

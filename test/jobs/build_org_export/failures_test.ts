@@ -213,8 +213,8 @@ test("requeues a build interrupted by shutdown, without counting the attempt", a
 test("makes a build wait for the database after it loses its connection", async () => {
   await using app = await openTestApp();
   const { person, projects } = await makeHeavyOrg(app, 1);
-  // Adds more data than the sockets and the runner can buffer. With less, a build that has already read everything would not notice
-  // the lost connection and would open a new one for the next project.
+  // Adds more data than the sockets and the runner can buffer. A build that had already read everything would not notice the lost
+  // connection, and would open a new connection for the next project.
   const [first] = projects;
   if (first) await addNoise(app.db, first, 12);
   const { id } = await jobOf(await postJob(app, person));

@@ -1,4 +1,4 @@
-/** Tests the limits of a running build: writes to its row, and memory. */
+/** Tests that a build limits the writes of its progress and the growth of the runner's memory. */
 import { expect, test } from "bun:test";
 import { fillProject } from "../../bench/bench_data.ts";
 import { peakBytes, residentBytes } from "../../bench/machine.ts";
@@ -11,7 +11,7 @@ import { startRunner } from "../../helpers/process/runner_process.ts";
 import { waitFor } from "../../helpers/wait_for.ts";
 
 const MIB = 2 ** 20;
-/** Maximum growth above idle memory, for an organization of any size. */
+/** Maximum growth of a runner's memory above its idle memory, for an organization of any size. */
 const MAX_GROWTH_MIB = 96;
 const AS_OF = "2026-11-20T00:00:00.000Z";
 

@@ -33,7 +33,7 @@ const EVERYTHING = {
   include_superseded: true,
 };
 
-/** Returns the pids of the runner's sessions on the replica that wait for a lock in the app's database. */
+/** Returns the pids of the runner's sessions on the replica that are waiting for a lock in the app's database. */
 async function listWaiting(app: TestApp): Promise<number[]> {
   const database = new URL(app.db.url).pathname.slice(1);
   const rows = await server.replica<{ pid: number }[]>`
@@ -49,7 +49,7 @@ test("reads from the replica, and from the primary after the replica terminated 
   const { id } = await jobOf(await postJob(app, exported.person, EVERYTHING));
   let building: Promise<unknown> | undefined;
   await app.db.sql.begin(async (tx) => {
-    // The replica replays this lock, so a build that reads from the replica waits there.
+    // The replica replays this lock, so a build that reads from the replica waits for it.
     await tx`lock table analysis_records in access exclusive mode`;
     building = runner.build(id).catch((error: unknown) => error);
     const [pid = 0] = await waitFor(async () => {
@@ -61,7 +61,7 @@ test("reads from the replica, and from the primary after the replica terminated 
     const queued = await getJob(app, exported.person.key, id);
     expect(queued).toMatchObject({ status: "queued", attempt: 0, waitingFor: "database" });
   });
-  // Holds replay, so that the next build reads from the primary even if the replica is available again.
+  // Pauses replay, so that the next build reads from the primary even if the replica is available again.
   await server.catchUp(app.db.sql);
   await server.holdReplay(true);
   await runner.build(id);
@@ -78,7 +78,7 @@ test("excludes a deleted project even if the replica has not replayed the deleti
   const { app, exported } = await openWithProject();
   await using _app = app;
   const { person, project } = exported;
-  // This project is exported first, and is larger than the write buffer. The other project is therefore deleted before it is read.
+  // `project` is exported first and is larger than the write buffer. The build therefore reads `deleted` only after its deletion.
   await app.db.sql`update projects set name = '0' where id = ${project.id}`;
   await addNoise(app.db, project, 8);
   const deleted = await app.make.project({ orgId: person.org.id, ownerId: person.user.id, name: "1" });

@@ -227,7 +227,7 @@ test("deletes no organization and mails no deletion notice from a database copy 
   await using api = await openTestApp();
   const owner = await api.make.person({ role: "owner" });
   await ensureInstallation(api.db.sql);
-  // The backup contains a notice that was still queued.
+  // The copy inherits this queued notice.
   const { id: userId, email } = owner.user;
   const [details, orgId] = [{ about: "deleted", name: "Acme", slug: "acme", by: null }, owner.org.id];
   await queueMail(api, { kind: "deletion_notice", email, userId, orgId, details });
@@ -285,7 +285,7 @@ test("does not deadlock with members who write during the deletion", async () =>
     ["POST", `/definitions/agent/@${org.slug}/reviewer`, { yaml: agentYaml("reviewer") }],
   ];
   const { sweep, requests } = await api.db.sql.begin(async (tx) => {
-    // With this lock, the sweep locks the organization and then waits for its webhook.
+    // This lock makes the sweep wait for the webhook after it has locked the organization.
     await tx`select from webhooks where org_id = ${org.id} for update`;
     const sweep = deleteOrganizations(api.deps, NEVER);
     await waitFor(async () => (await listWaiting(api.db.admin)).length === 1);

@@ -34,13 +34,13 @@ async function addEvent(app: TestApp, owner: Person): Promise<string> {
   return id;
 }
 
-/** Makes all waiting retries due. */
+/** Makes all pending deliveries due now. */
 async function hurry({ db }: TestApp): Promise<void> {
   await db.sql`update webhook_deliveries set next_attempt_at = now() - interval '1 second' where status = 'pending'`;
   await db.sql`update webhooks set due_at = now() - interval '1 second' where due_at is not null`;
 }
 
-/** Delivers webhooks like a job runner until it is disposed of. */
+/** Delivers webhooks as a job runner does, until it is disposed of. */
 async function openDeliverer(app: TestApp, more: Partial<DeliverDeps> = {}) {
   const runner = await openTestRunner(app);
   const leave = new AbortController();
@@ -148,8 +148,8 @@ test("resends a delivery under the same id to a receiver that is first down and 
 });
 
 /**
- * Ends the pause of the webhook and returns the seconds that were left. Returns 0 if the webhook is overdue, or if it is
- * claimed and therefore due in a minute.
+ * Ends the webhook's pause and returns the seconds that were left. Returns 0 if the webhook is overdue, or if a runner has claimed
+ * it, which makes it due in a minute.
  */
 async function skipPause({ db }: TestApp): Promise<number> {
   return db.sql.begin(async (tx) => {
@@ -188,7 +188,7 @@ test("delivers 30 events with less than four seconds of pauses to a receiver tha
     return accepted.length === 30;
   });
   expect(accepted.toSorted()).toEqual(jobs.toSorted());
-  // Only failed deliveries are retried.
+  // 30 deliveries, and one retry for each of the 14 failed requests.
   expect(requests).toBe(44);
   expect(pausedSeconds).toBeLessThan(4);
   expect(receiver.open.max).toBe(1);
@@ -223,7 +223,7 @@ test("resends a delivery under the same id if it was sent but not recorded", asy
   await using receiver = await openWebhookReceiver();
   const id = await hook(app, owner, receiver);
   await addEvent(app, owner);
-  // Simulates a runner that is killed after the receiver's response.
+  // Prevents the runner from recording the receiver's response, as if the runner were killed.
   const isAway = Promise.withResolvers<void>();
   receiver.respond = async () => {
     await app.db.owner`alter table webhook_deliveries rename to webhook_deliveries_away`;

@@ -143,7 +143,7 @@ test("connects to the address that was checked, with a single lookup", async () 
   let lookups = 0;
   const resolve = async () => {
     lookups += 1;
-    // Rebinds the name: a second lookup would return another address.
+    // Simulates DNS rebinding: a second lookup would return another address.
     return [{ address: lookups === 1 ? "127.0.0.1" : "127.0.0.9", family: 4 }];
   };
   const result = await send(`http://hooks.example.com:${port}/hook`, { resolve });
@@ -181,7 +181,7 @@ test("reads the machine's name servers again after a lookup fails at outdated na
     return error === NO_PUBLIC_ADDRESS && cause === "ECONNREFUSED";
   };
   try {
-    // Retries, because a failing lookup of an earlier test may reset the name servers first.
+    // Retries, because a failed lookup of an earlier test may still reset the name servers.
     await waitFor(isRefused);
     expect(getServers()).toEqual(new Resolver().getServers());
   } finally {
@@ -211,7 +211,7 @@ test("reads files while name servers do not respond", async () => {
 });
 
 test("reports unreachable receivers with the same error, and the cause separately for the operator", async () => {
-  // Uses a port without a listener, and a port that does not speak TLS.
+  // Sends to a port without a listener, and over HTTPS to a port that does not speak TLS.
   await using receiver = await openWebhookReceiver();
   const { port } = new URL(receiver.url);
   const options = { networks: openNetworks("127.0.0.0/8") };

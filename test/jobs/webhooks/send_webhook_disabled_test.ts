@@ -4,7 +4,10 @@ import { storedMails } from "../../helpers/accounts/account_mail.ts";
 import { openTestApp } from "../../helpers/http/app.ts";
 import { openTestRunner } from "../../helpers/process/job_runner.ts";
 
-/** Creates a disabled webhook. Returns it with the job payload from when it was disabled. */
+/**
+ * Opens an app with a disabled webhook. Also returns a function that changes the webhook, and the payload of the mail job from when
+ * the webhook was disabled.
+ */
 async function openDisabled() {
   const app = await openTestApp();
   const owner = await app.make.person({ role: "owner" });

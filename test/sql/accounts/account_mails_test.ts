@@ -58,7 +58,8 @@ test("does not queue notices over the limit", async () => {
     from account_mails m join pgboss.job j on j.id = m.id
     group by m.kind
     order by m.kind`;
-  // The fourth link is also over its limit. It is queued all the same, so that the response time does not reveal the limit.
+  // The fourth password reset is over its limit. Its job is queued nevertheless, so that the response time does not reveal the
+  // limit.
   const counts = queued.map(({ kind, count }) => [kind, count]);
   expect(counts).toEqual([
     ["factor_notice", 10],
@@ -117,7 +118,7 @@ test("delays invitations over the limit by up to six hours, at three per hour an
     expect([...rows]).toEqual([{ details: { invitationId } }]);
   }
   expect((await invite(app, late)).isOverLimit).toBe(true);
-  // A mail of an older organization takes the place of the newest organization's waiting mail.
+  // An invitation from an older organization replaces the waiting invitation from the newest organization.
   await app.db.sql`update organizations set created_at = '2026-01-02' where id = ${waiting}`;
   await app.db.sql`update organizations set created_at = '2025-01-01' where id = ${later}`;
   const { id, minutes } = await invite(app, later);

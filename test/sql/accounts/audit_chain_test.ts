@@ -24,7 +24,7 @@ async function addEntries(sql: Sql, count: number): Promise<void> {
   }
 }
 
-/** Changes the table as its owner can, after disabling the guard triggers. */
+/** Changes the audit log as its owner can: with the guard triggers disabled. */
 async function tamper(db: TestDatabase, change: (tx: Sql) => Promise<unknown>): Promise<void> {
   await db.owner.begin(async (tx) => {
     await tx`alter table audit_log disable trigger user`;
@@ -224,8 +224,8 @@ test("deletes entries older than 400 days from the start of the chain, and still
   expect(await deleteOld(400)).toBe(0);
   await sealAuditLog(db.sql, 10);
   expect(await deleteOld(500)).toBe(0);
-  // The database keeps entries for 400 days, even if the caller passes fewer days. Entries are deleted in order, so the fourth
-  // entry stays while the third is too recent.
+  // The database keeps entries for at least 400 days, even if the caller passes fewer days. Entries are deleted in order, so the
+  // fourth entry stays as long as the third is too recent.
   expect(await deleteOld(1)).toBe(2);
   expect(await deleteOld(1)).toBe(0);
   expect(await verify(db)).toMatchObject({ entries: 3, head: { position: 5 } });

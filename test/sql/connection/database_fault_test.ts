@@ -1,4 +1,4 @@
-/** Tests that all processes and commands report an unavailable database, or one that rejects them, with the same message. */
+/** Tests that all processes and commands report the same message if the database is unavailable or rejects the connection. */
 import { expect, test } from "bun:test";
 import { runCommand } from "../../helpers/accounts/admin.ts";
 import { openTestDatabase } from "../../helpers/postgres/database.ts";

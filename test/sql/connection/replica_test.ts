@@ -1,4 +1,4 @@
-/** Tests that a replica is used only if it has replayed the primary's position and follows this primary. */
+/** Tests that a replica is used only if it streams from this primary and has replayed the primary's position. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { createLog } from "../../../shared/process/log.ts";
 import { API_APPLICATION } from "../../../sql/connection/application_names.ts";
@@ -130,7 +130,7 @@ test("returns no position and logs the reason if the primary is a standby", asyn
   }
 });
 
-/** Waits until the standby has replayed `position`. Retries, because a standby does not stream immediately after its start. */
+/** Waits until the standby has replayed `position`. Retries, because a standby does not stream immediately after it starts. */
 async function waitUntilReplayed(standby: Sql, position: WalPosition): Promise<void> {
   const isReplayed = () =>
     waitForReplay(standby, position, HEALTHY)

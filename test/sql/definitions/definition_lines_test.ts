@@ -105,7 +105,7 @@ test("reads only a few lines for a name that is private to thousands of organiza
   const make = createFactory(db.sql);
   const [author, member] = [await make.person(), await make.person()];
   await makeStrangers(db.owner, author, { deprecated: 0, published: 3000, visibility: "private" });
-  // Because of the other names, the planner expects one line per name.
+  // Adds so many lines with other names that the planner expects one line per name.
   await db.owner`
     insert into definition_lines (org_id, type, name)
     select id, 'agent', 'other-' || n || '-' || right(slug, 4)

@@ -9,7 +9,7 @@ test("finds dependents by the index of names, which excludes texts that are too 
   const person = await createFactory(db.sql).person();
   const { lineId } = await makeDefinition(db.sql, person, { name: "base", status: "published" });
   const user = await makeDefinition(db.sql, person, { name: "user", status: "published" });
-  // Uses digests, because PostgreSQL would compress a repetitive text.
+  // Builds the long name from digests, because PostgreSQL would compress a repetitive text.
   await db.sql`
     insert into definition_references (definition_id, position, type, name, range, context, in_tree)
     select

@@ -11,7 +11,7 @@ import { countReads } from "../../helpers/postgres/count_reads.ts";
 import { openTestDatabase } from "../../helpers/postgres/database.ts";
 import { createFactory } from "../../helpers/postgres/factory.ts";
 
-/** Lengths of windows in minutes: one minute, about an hour, ten hours, a day, and the maximum of 30 days. */
+/** Window lengths in minutes: one minute, about an hour, ten hours, a day, and the maximum of 30 days. */
 const WINDOWS = [1, 59, 60, 61, 600, 1440, 43_200];
 
 test("counts the same executions in windows of any length as a scan of the records, after any change", async () => {
@@ -22,7 +22,7 @@ test("counts the same executions in windows of any length as a scan of the recor
   const published = await makeVersion(sql, { ...owner, version: "1.0.0" });
   const draft = await makeVersion(sql, { ...owner, version: "2.0.0", status: "draft" });
   const [line] = await sql<[{ id: string }]>`select id from definition_lines`;
-  // Adds records of the last 31 days: on the hour, in about the last hour, and at other times.
+  // Adds executions from the last 31 days: on the hour, in about the last hour, and at other times.
   const addRecords = () => sql`
     insert into definition_executions (line_id, definition_id, source, recorded_by, recorded_at)
     select
@@ -46,7 +46,7 @@ test("counts the same executions in windows of any length as a scan of the recor
 
   await addRecords();
   await expectExact();
-  // The records of the deleted version stay with the line.
+  // The line keeps the executions of the deleted version.
   await sql`delete from definitions where id = ${draft}`;
   await expectExact();
   await sql`delete from definition_executions where source = 'sdk' or recorded_at > now() - interval '10 minutes'`;
@@ -116,7 +116,7 @@ test("counts every run and caller once with 32 concurrent writers that share run
       }),
     ),
   );
-  // Of the four writers that send the same runs, only the first records them.
+  // Of the four writers that send the same runs, only the first records the runs.
   const counts = written.filter((count) => count !== null);
   expect(counts.toSorted((a, b) => a - b)).toEqual([8, 16, 24, 32, 40, 48, 56, 64]);
   const [line] = await sql`

@@ -27,7 +27,7 @@ test("returns a row and its JSON with the declared fields, in order, with the sa
   expect(Object.keys(listed.data.definitions[0])).toEqual(Object.keys(SUMMARY_FIELDS));
 });
 
-/** Columns of `definitions` that clients do not see. */
+/** Columns of `definitions` that the API does not return. */
 const INSIDE = [
   ...["d.archived_at", "d.change_summary", "d.change_type", "d.json_hash", "d.line_id"],
   ...["d.version_major", "d.version_minor", "d.version_patch"],

@@ -1,4 +1,4 @@
-/** Tests that `migrate` recomputes the hashes that older releases wrote, even during writes and after it was killed. */
+/** Tests that `migrate` recomputes the hashes that older releases wrote, even during concurrent writes and after being killed. */
 import { expect, test } from "bun:test";
 import { createHash } from "node:crypto";
 import { parse } from "yaml";
@@ -42,14 +42,14 @@ function expectedHash(yaml: string): string {
   );
 }
 
-/** Returns all columns except the hashes. */
+/** Returns all columns of the definitions except the hashes. */
 async function listOtherColumns({ sql }: TestDatabase): Promise<unknown[]> {
   const rows =
     await sql`select to_jsonb(d) - '{hash,json_hash}'::text[] as columns from definitions as d order by d.id`;
   return [...rows];
 }
 
-/** Returns the row versions of the listings. */
+/** Returns the `xmin` of each listing, which changes whenever the listing is written. */
 async function listListings({ sql }: TestDatabase): Promise<unknown[]> {
   return [...(await sql`select definition_id, xmin::text from definition_listings order by definition_id`)];
 }
@@ -133,7 +133,7 @@ test("hashes the bytes of a text that can no longer be parsed", async () => {
 test("continues after a migrator was killed, even with two concurrent migrators", async () => {
   await using db = await openTestDatabase();
   await makeOldVersions(db, 400);
-  // Slows each batch to a second, so that the process is killed between batches.
+  // Slows each batch down to about a second, so that the process is killed before the last batch.
   await db.owner.unsafe(`
     create function wait_a_moment() returns trigger language plpgsql as $$ begin perform pg_sleep(0.01); return new; end $$;
     create trigger wait_a_moment before update on definitions for each row execute function wait_a_moment()`);

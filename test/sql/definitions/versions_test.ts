@@ -20,7 +20,7 @@ async function openWithPeople() {
   return { db, make, first: await make.person(), second: await make.person() };
 }
 
-/** Returns the organization and version that a name resolves to, or what is missing. */
+/** Returns the organization and version that a name resolves to, or which of them was not found. */
 async function resolved(
   db: TestDatabase,
   given: { name: string; version?: string; viewer?: DefinitionViewer; orgId?: string },
@@ -121,7 +121,7 @@ describe("resolveDefinition() of unpublished lines", () => {
       const open = { name: "reviewer", status: "published", visibility: "public" } as const;
       if (version === "1.0.0") await makeDefinition(db.sql, second, { ...open, version: "2.0.0" });
     }
-    // A request for a whole line finds the viewer's own line.
+    // With `anyStatus`, a request without a version finds the viewer's own line.
     const line = { type: "agent", name: "reviewer", version: null, orgId: null, anyStatus: true } as const;
     const whole = await resolveDefinition(db.sql, { ...line, viewer: viewer(first) });
     expect(whole.definition?.orgId).toBe(first.org.id);

@@ -33,7 +33,7 @@ interface OpenWriter {
   end(): Promise<void>;
 }
 
-/** Starts a transaction that stays open until `end()` is called. */
+/** Starts a transaction that stays open until `end()` commits it or rolls it back. */
 async function openWriter(sql: Pool, isCommitted: boolean): Promise<OpenWriter> {
   const ready = Promise.withResolvers<Sql>();
   const done = Promise.withResolvers<void>();
@@ -74,7 +74,7 @@ async function openReader(sql: Pool) {
   return { read, finish };
 }
 
-/** Simulates writers with up to three open transactions at a time. */
+/** Simulates writers that keep up to three transactions open at a time. */
 function openWriters(sql: Pool, random: () => number) {
   const open: { writer: OpenWriter; names: string[]; isCommitted: boolean }[] = [];
   const committed: string[] = [];
@@ -191,7 +191,7 @@ test("reads few blocks for a page despite 200,000 events of another organization
   const make = createFactory(db.sql);
   const [own, other] = [await make.person(), await make.person()];
   await db.admin.begin(async (tx) => {
-    // Disables the foreign key, whose check would take seconds.
+    // Disables the check of the foreign key, which would take seconds.
     await tx`set local session_replication_role = replica`;
     await tx`
       insert into events (position, type, org_id, is_public, data)
@@ -212,7 +212,7 @@ test("reads few blocks for a page despite 200,000 events of another organization
   expect(page.blocks).toBeLessThan(1500);
 });
 
-/** Reads a page. Counts the index and table blocks that it fetches, using the transaction's statistics. */
+/** Reads a page. Returns it with the number of table and index blocks that PostgreSQL fetched for it. */
 async function measurePage(sql: Pool, viewer: { userId: string | null; boundOrgId: string | null }) {
   return sql.begin(async (tx) => {
     const count = async () => {

@@ -196,7 +196,7 @@ test("ends a running COPY when its snapshot is closed, whatever the COPY waits f
     await rows.next();
     await snapshot.close();
     expect(await listOpenTransactions(db, STREAMS)).toEqual([]);
-    // The copy was cut off, so reading the rest must fail instead of ending normally.
+    // The COPY was canceled, so reading the rest must fail instead of ending normally.
     expect(await readAll(rows).catch((error: unknown) => error)).toBeInstanceOf(Error);
   }
   {
@@ -246,7 +246,8 @@ test("does not finish closing a snapshot before the server has ended its transac
   await using db = await openTestDatabase();
   const pool = openStreamPool(db);
   const snapshot = await openExportSnapshot(pool, { control: db.sql, signal: NOBODY_LEAVES });
-  // The snapshot does not track this COPY, so the driver refuses to send COMMIT. The COPY does not notice that its reader is gone.
+  // The snapshot does not track this COPY, so closing the snapshot does not cancel it, and the driver refuses to send COMMIT. The
+  // COPY does not notice that its reader is gone.
   const silent = "select repeat('x', 100000) union all select pg_sleep(600)::text";
   const source = await snapshot.run((tx) => tx.unsafe(`copy (${silent}) to stdout`).readable());
   source.on("error", () => {});

@@ -8,7 +8,7 @@ import { createFactory } from "../../helpers/postgres/factory.ts";
 /** Number of watermarks to settle during concurrent writes. Writers start about ten transactions per watermark. */
 const WATERMARKS = 100;
 
-/** Creates a table like the tracker's, where a row's time is the start of its transaction, rounded to milliseconds. */
+/** Creates a table like the tracker tables: a row's time is the start of its transaction, rounded to milliseconds. */
 async function createRows(sql: Pool): Promise<void> {
   await sql`
     create table rows (
@@ -91,7 +91,7 @@ test("settleAsOf() waits until an explicit cutoff has settled", async () => {
     isSettled = true;
     return result;
   });
-  // Meanwhile, a cutoff earlier than the open transaction settles.
+  // Meanwhile, a cutoff before the start of the open transaction settles.
   expect((await settleAsOf(api, { asOf: "2026-01-01T00:00:00.000Z" })).ok).toBe(true);
   expect(isSettled).toBe(false);
   await open.insertAndCommit();
@@ -114,7 +114,7 @@ test("settleAsOf() stops waiting for a cutoff that does not settle in time", asy
 
 test("settleAsOf() respects its timeout and an abort even if the server's clock is set back", async () => {
   await using db = await openTestDatabase();
-  // Shadows the system function. From the second call on, the function returns a time one hour earlier.
+  // Shadows the system function `statement_timestamp()`. From the second call on, its replacement returns a time one hour earlier.
   await db.owner.unsafe(`
     create schema shifted;
     create sequence shifted.looks;
@@ -149,7 +149,7 @@ test("settleAsOf() ignores the service's own transactions", async () => {
   await api.end();
 });
 
-/** Creates a login role, runs the statements of `setUp` for it, and holds a transaction of the role open. */
+/** Creates a login role, runs the SQL that `setUp` returns for it, and holds a transaction of the role open. */
 async function holdTransactionAs(
   db: TestDatabase,
   setUp: (role: string) => string,
@@ -235,7 +235,7 @@ test.each<[string, (role: string) => string]>([
   ],
   [
     "may write a partition",
-    // Adds an inheritance child if the table is not partitioned. A partitioned table already has partitions.
+    // If the table is not partitioned, adds an inheritance child. A partitioned table already has partitions.
     (role) => `
       do $$
       declare

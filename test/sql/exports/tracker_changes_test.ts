@@ -5,7 +5,7 @@ import { openTestDatabase } from "../../helpers/postgres/database.ts";
 
 test("reads only the entries that the sweep deletes, even if old and new entries share pages", async () => {
   await using db = await openTestDatabase();
-  // This is the state after a vacuum, when new entries reuse the space of deleted entries.
+  // Mixes old and new entries on each page, as if new entries had reused the space of vacuumed entries.
   await db.owner`
     insert into tracker_changes (project_id, dataset, at, kind, id)
     select

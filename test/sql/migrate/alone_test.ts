@@ -91,7 +91,7 @@ test("waits for the index of a killed migrator to be built", async () => {
   await waitFor(() => waits.length > 0);
   expect(waits).toEqual(["Waiting for another migrator of this database"]);
   await writer.commit();
-  // The killed migrator created the index, and this migrator recorded it.
+  // The session of the killed migrator has built the index, so `next` only records the migration.
   expect((await next).applied).toEqual([NAME]);
   expect(await findIndex(db.sql)).toEqual({ isValid: true });
 });

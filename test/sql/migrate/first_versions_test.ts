@@ -28,7 +28,7 @@ async function openBeforeFill(names: readonly string[]): Promise<TestDatabase> {
   return db;
 }
 
-/** Migrates while `write` is uncommitted, and returns the first versions. */
+/** Migrates while `write` is uncommitted, and returns the versions that are marked as first. */
 async function listFirstAfter(
   db: TestDatabase,
   write: (tx: Sql) => Promise<unknown>,

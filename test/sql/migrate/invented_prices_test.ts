@@ -1,11 +1,11 @@
-/** Tests the migration that deletes the invented price changes of earlier demo versions. */
+/** Tests the migration that deletes the price changes that earlier demo versions invented. */
 import { expect, test } from "bun:test";
 import type { Pool } from "../../../sql/connection/pool.ts";
 import { readMigrations } from "../../../sql/migration_files.ts";
 import { documentSource, makeDocument, syncFrom } from "../../helpers/models/catalog.ts";
 import { openTestDatabase } from "../../helpers/postgres/database.ts";
 
-/** Inserts the price changes that an earlier version of the demo invented if it ran at `now`. */
+/** Inserts the price changes that an earlier version of the demo would have invented at `now`. */
 async function invent(sql: Pool, now: string): Promise<void> {
   await sql`
     insert into model_price_changes (provider, model_id, field, old_value, new_value, changed_at)
@@ -29,7 +29,7 @@ async function invent(sql: Pool, now: string): Promise<void> {
     order by changed_at, provider, model_id, field collate "C"`;
   await sql`
     update models set created_at = date_trunc('milliseconds', ${now}::timestamptz) - make_interval(days => 90)`;
-  // Sets the column as the migration that added it did.
+  // Sets the column as the migration that added the column did.
   await sql`update models set prices_known_since = created_at`;
 }
 
@@ -59,7 +59,7 @@ test("deletes the changes that the demo invented, and keeps changes by syncs and
   await invent(sql, now);
   const [{ count: invented }] = await sql<[{ count: number }]>`select count(*) from model_price_changes`;
   expect(invented).toBeGreaterThan(200);
-  // Adds a change by a sync, a change by an operator, and a model that is newer than the demo.
+  // Adds a change by a sync, a change by an operator, and a model that was added after the demo.
   const later = { acme: { ...MODELS, m1: { cost: { input: 9, output: 9 } }, unpriced: {}, late: {} } };
   await syncFrom(sql, documentSource(makeDocument(later)), { force: true });
   await sql`update models set input_usd_per_mtok = 1.25 * input_usd_per_mtok where model_id in ('m2', 'late')`;

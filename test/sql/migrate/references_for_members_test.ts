@@ -1,4 +1,4 @@
-/** Tests how the migration that adds `for_members` treats references of versions that were published before it. */
+/** Tests how the migration that adds `for_members` treats references of versions that were published before the migration. */
 import { expect, test } from "bun:test";
 import { migrate } from "../../../sql/migrate.ts";
 import { readMigrations } from "../../../sql/migration_files.ts";

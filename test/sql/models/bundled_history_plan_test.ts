@@ -44,7 +44,7 @@ test("excludes prices that the source withdrew within a day, all of which were m
   expect(free).toHaveLength(18);
   expect(free.filter((line) => !line.startsWith("2026-06-25T14:41:46Z openrouter/"))).toEqual([]);
   expect(others.toSorted()).toEqual([
-    // The output price was corrected to 5 four hours later.
+    // The source corrected this output price to 5 four hours later.
     "2025-10-15T17:51:46Z anthropic/claude-haiku-4-5-20251001 1 1.25",
     // For five hours, all models of the provider had this price.
     "2026-03-16T15:55:19Z vultr/gpt-oss-120b 0.55 2.75",

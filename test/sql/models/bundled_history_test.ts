@@ -122,7 +122,7 @@ test("adds the history in only one of two concurrent calls, and rolls back a fai
   await using db = await openTestDatabase();
   await loadBundledCatalog(db.sql);
   const stored = await readCatalog(db.sql);
-  // Makes the last writes, the price changes, fail.
+  // Makes the last writes fail, which insert the price changes.
   await db.owner`alter table model_price_changes add constraint none_check check (id > -2)`;
   const failure = await addBundledHistory(db.sql).catch((error: unknown) => error);
   expect(String(failure)).toContain("none_check");

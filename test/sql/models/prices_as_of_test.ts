@@ -11,7 +11,7 @@ import { waitFor } from "../../helpers/wait_for.ts";
 const START = Date.parse("2026-01-01T00:00:00.000Z");
 const toText = (time: number) => new Date(time).toISOString();
 const MODEL_IDS = ["a", "b", "c"];
-/** A model in every document, because the sync rejects an empty document. */
+/** A model that every document contains, because the sync rejects an empty document. */
 const STEADY = { "always-there": {} };
 
 interface SourceCost {
@@ -43,7 +43,7 @@ const cost: fc.Arbitrary<SourceCost> = fc.record({
   context_over_200k: fc.option(fc.record({ input: price }), { nil: undefined }),
 });
 const listed = fc.option(fc.record({ cost: fc.option(cost) }), { nil: undefined });
-/** Two steps may share a millisecond. */
+/** Milliseconds since the previous step. Two steps may share a millisecond. */
 const elapsedMs = fc.constantFrom(0, 0, 1, 1000);
 const step: fc.Arbitrary<Step> = fc.oneof(
   {
@@ -65,7 +65,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   },
 );
 
-/** Returns the cost of a document as the API presents it. */
+/** Returns the cost in a source's document as the API presents it. */
 function expectedCost(given: SourceCost | null): Cost | null {
   if (!given) return null;
   const named = {
@@ -84,7 +84,7 @@ function expectedCost(given: SourceCost | null): Cost | null {
 
 type Costs = Readonly<Record<string, Cost | null>>;
 
-/** Applies a step to the database and to the expected state. */
+/** Applies a step to the database. Returns the expected costs after the step. */
 async function apply(sql: Pool, before: Costs, given: Step): Promise<Costs> {
   if (given.kind === "sync") {
     const models = Object.entries(given.models).filter(([, model]) => model !== undefined);
@@ -235,7 +235,7 @@ test("dates prices that apply again after a correction from the end of the corre
     // Overlaps the previous correction and ends after it.
     ["input", 1, "2026-02-15", "2026-04-01", "2026-08-02"],
     ["output", 8, "2026-02-20", "2026-05-01", "2026-08-03"],
-    // Interrupts the previous correction.
+    // Lies within the previous correction.
     ["output", 7, "2026-03-10", "2026-03-20", "2026-08-04"],
   ] as const) {
     await sql`

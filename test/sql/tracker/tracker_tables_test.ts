@@ -13,7 +13,7 @@ import { openTestRunner } from "../../helpers/process/job_runner.ts";
 
 type Made = Awaited<ReturnType<typeof makeExportProject>>;
 
-/** Returns the content of every export of a project, by export and format. */
+/** Returns the content of all exports of a project, by export and format, and the estimate. */
 async function exportEverything(app: TestApp, made: Made): Promise<Record<string, unknown>> {
   const texts: Record<string, unknown> = {};
   for (const format of ["ndjson", "csv"] as const) {

@@ -87,7 +87,7 @@ test("detects on an open connection that a table was replaced by a table without
   };
   const pool = db.openPool({ applicationName: "test", max: 1 });
   const ask = () => pool.begin("read only", (tx) => requireRightTimes(tx, selection));
-  // From the sixth execution on, the server may reuse a generic plan.
+  // From the sixth execution on, PostgreSQL may reuse a generic plan.
   for (let time = 0; time < 7; time += 1) await ask();
   await db.owner.begin(async (tx) => {
     await tx`alter table issues rename to former_issues`;
@@ -99,7 +99,7 @@ test("detects on an open connection that a table was replaced by a table without
   await expect(ask()).rejects.toThrow(WrongTimeError);
 });
 
-/** Makes an issue with a BC time, which a table older than its check constraints may contain. Returns its id. */
+/** Creates an issue with a BC time, as if the row were older than the check constraints. Returns the issue's id. */
 async function makeOldTime(db: TestDatabase): Promise<string> {
   const { ids } = await makeExportProject({ make: createFactory(db.sql) });
   const id = ids["open issue"] ?? "";

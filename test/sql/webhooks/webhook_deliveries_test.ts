@@ -38,18 +38,21 @@ async function openWebhook() {
       await insertExportEvent(sql, { id: crypto.randomUUID(), orgId: owner.org.id, status: "ready" });
       while (await settleEvents(sql));
       await queueDeliveries(sql);
-      // Times are rounded to milliseconds, sometimes up. Within the same millisecond, the delivery may not yet be due.
+      // The due time is rounded to milliseconds, possibly up, so the delivery may become due only in the next millisecond.
       await sql`select pg_sleep(0.001)`;
     },
     sendTest: async (): Promise<string> =>
       (await dataOf<{ id: string }>(await callWebhooks(app, owner, "POST", `/${webhookId}/test`))).id,
     change: (body: unknown) => callWebhooks(app, owner, "PATCH", `/${webhookId}`, body),
-    /** Records an attempt of the claimed delivery, which succeeded if `error` is null. */
+    /** Records an attempt to send the claimed delivery. A null `error` means success. */
     note: async (error: string | null, delivery: ClaimedDelivery | null): Promise<void> => {
       const id = delivery?.id ?? "";
       await sql.begin((tx) => noteAttempt(tx, { id, webhookId, responseStatus: null, error }));
     },
-    /** Sets up many earlier failures, so that the next attempt after another failure is about an hour later. */
+    /**
+     * Simulates earlier failures: 20 of each pending delivery, and one fewer than `failuresInRow` of the webhook. After another
+     * failure, the next attempt of the delivery is about an hour away.
+     */
     haveFailed: async (failuresInRow: number): Promise<void> => {
       await sql`update webhook_deliveries set attempts = 20, first_attempt_at = now() where status = 'pending'`;
       await sql`update webhooks set failures = ${failuresInRow - 1}`;
@@ -64,7 +67,7 @@ async function openWebhook() {
   };
 }
 
-/** Opens an app with a webhook and one delivery whose next attempt is about an hour later. */
+/** Opens an app with a webhook and a failed delivery whose next attempt is about an hour away. */
 async function openFailing({ failuresInRow }: { failuresInRow: number }) {
   const hook = await openWebhook();
   await hook.addEvent();
@@ -122,7 +125,7 @@ test.each([{ url: "https://example.com/other" }, { enabled: true }])(
     const claimed = await hook.claim();
     expect(claimed?.id).toBe(hook.failed?.id ?? "");
     await hook.note("failed", claimed);
-    // A single failure causes no pause.
+    // A single failure does not pause the webhook.
     await hook.addEvent();
     expect(await hook.dueIn()).toBe(0);
   },
@@ -182,7 +185,9 @@ test.each([
   },
 );
 
-/** Creates two organizations of one user, and one of another user. `addDue` adds webhooks with a due delivery. */
+/**
+ * Creates two organizations of one user and one organization of another user. `addDue` adds webhooks with one due delivery each.
+ */
 async function openThreeOrgs() {
   const app = await openTestApp();
   const { sql } = app.db;

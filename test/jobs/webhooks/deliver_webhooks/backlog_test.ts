@@ -21,7 +21,7 @@ test("delivers events even if new events arrive before the deliveries of all web
     from generate_series(1, 250)`;
   const jobId = crypto.randomUUID();
   await insertExportEvent(sql, { id: jobId, orgId: owner.org.id, status: "ready" });
-  // Adds and settles a new event whenever a batch is queued.
+  // Adds and settles a new event whenever deliveries are queued for a batch of webhooks.
   await admin.unsafe(`
     create function settle_another() returns trigger language plpgsql as $$
     begin

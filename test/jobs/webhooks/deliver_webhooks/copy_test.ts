@@ -43,7 +43,7 @@ test("delivers nothing from a copy with its own artifact store until it is adopt
     await logged("artifact_store.owned");
     expect(await logged("webhook.held")).toMatchObject({ level: "warn" });
     expect([...(await listDeliveries())]).toEqual([{ type: "webhook.test", status: "pending", attempts: 0 }]);
-    // Events that are added to the copy wait too, because the runner cannot tell whether the copy replaces the original.
+    // Events that are added to the copy are held as well, because the runner cannot tell whether the copy replaces the original.
     await insertExportEvent(copy.sql, { id: crypto.randomUUID(), orgId: owner.org.id, status: "ready" });
     expect(receiver.received).toEqual([]);
 

@@ -3,9 +3,9 @@ import net from "node:net";
 import { withTimeout } from "../../../../shared/process/with_timeout.ts";
 import { isConnectionError, openPool } from "../../../../sql/connection/pool.ts";
 
-/** Number of waiting queries, far more than there are connections. */
+/** Number of concurrent queries, far more than the pool's connections. */
 const WAITING = 200;
-/** Encodes a message of PostgreSQL's protocol. */
+/** Encodes a message of PostgreSQL's wire protocol. */
 function message(kind: string, body: Buffer): Buffer {
   const head = Buffer.alloc(5);
   head.write(kind);
@@ -68,7 +68,7 @@ function openCrashingServer(): Promise<FakeServer> {
   });
 }
 
-// By default, the driver first queries the array types on a new connection, and would not report the failure of that query.
+// By default, the driver would first query the array types on a new connection, and would not report a failure of that query.
 test("rejects the waiting query, without ending the process, if the database crashes under a new connection", async () => {
   const server = await openCrashingServer();
   const sql = openPool(server.url, { applicationName: "test", max: 1 });

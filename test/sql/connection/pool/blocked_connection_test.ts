@@ -14,7 +14,7 @@ test("queues no query behind a blocked statement while another connection is ava
     await release.promise;
   });
   await held.promise;
-  // Opens both connections, so that no query opens another.
+  // Opens both connections in advance, so that the queries below do not have to.
   await Promise.all([sql`select 1`, sql`select 1`]);
   let isBlocked = true;
   const blocked = sql`select from users`.then(() => (isBlocked = false));

@@ -46,8 +46,8 @@ async function askOn(pool: Pool, { tally, stop }: { tally: Tally; stop: AbortSig
 }
 
 /**
- * Returns whether the error is a lost connection. A connect timeout does not count. It happens only if a new connection
- * starts with bytes of the previous connection, to which no server responds.
+ * Returns whether the error is a lost connection. Connect timeouts do not count, because they occur only if a new connection starts
+ * with bytes of the previous connection. The server does not respond to such bytes.
  */
 function isLost(error: unknown): boolean {
   return (

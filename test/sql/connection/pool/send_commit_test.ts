@@ -5,7 +5,7 @@ import { openSlowProxy } from "../../../helpers/network/slow_proxy.ts";
 import { openTestDatabase } from "../../../helpers/postgres/database.ts";
 import { waitFor } from "../../../helpers/wait_for.ts";
 
-/** Sends a statement and the commit together. */
+/** Sends a statement together with the commit. */
 async function readOnce(tx: Transaction): Promise<string | null> {
   const rows = tx<
     [{ value: string | null }]

@@ -1,4 +1,4 @@
-/** Tests session settings. */
+/** Tests that sessions do not depend on the settings of the database. */
 import { expect, test } from "bun:test";
 import { openPool } from "../../../../sql/connection/pool.ts";
 import { openTestApp } from "../../../helpers/http/app.ts";
@@ -27,7 +27,8 @@ test("returns the same digits and bytes whatever the settings of the database", 
         from (select 0.1::float8 + 0.2 as score) as r`;
       expect(row.shown).toBe("escape");
       expect([...row.bytes]).toEqual([...bytes]);
-      // Behind a pooler, the session keeps the database's setting. Exports bypass the pooler.
+      // Behind a pooler, the session keeps the database's `extra_float_digits`. This does not affect exports, because they bypass
+      // the pooler.
       if (!isPooled) expect(row.line).toBe('{"score":0.30000000000000004}');
     } finally {
       await sql.end();

@@ -9,7 +9,7 @@ import { createTestDatabase, type TestDatabase } from "../../../helpers/postgres
 import { createFactory } from "../../../helpers/postgres/factory.ts";
 import { waitFor } from "../../../helpers/wait_for.ts";
 
-/** More matches than the search ranks. */
+/** Number of matches, more than the 1,000 that a search ranks. */
 const MANY = 1800;
 
 const ALL: DefinitionListQuery = {
@@ -88,7 +88,7 @@ test("reads no drafts of other organizations in a search, and keeps no words of 
       description: words.join(" "),
     });
   }
-  // Repeats the vacuum, because it keeps dead rows that another session can still see, such as an autoanalyze.
+  // Repeats the vacuum, because vacuum keeps dead rows that another session, such as an autoanalyze, can still see.
   await waitFor(async () => {
     await db.owner`vacuum (analyze) definition_listings`;
     return (await readBlocks(lists.listSql, searches)) <= before;
@@ -107,7 +107,7 @@ test("returns a page with a large offset to a member of an organization with man
   await using db = await createTestDatabase();
   const make = createFactory(db.sql);
   const [member, stranger] = [await make.person(), await make.person()];
-  // With this limit, the member's versions do not fit in a hash table.
+  // With this `work_mem`, the member's versions do not fit in a hash table.
   await db.admin.unsafe(`alter database ${new URL(db.url).pathname.slice(1)} set work_mem = '64kB'`);
   await addListings(db, member.org.id, 40_000);
   await addListings(db, stranger.org.id, 6_000);
@@ -157,7 +157,7 @@ test("reads no rows of other versions for a search of the latest public versions
   expect([...read.keys()]).toEqual(["definition_listings_latest"]);
 });
 
-/** Counts the blocks of listings and their indexes that an anonymous caller's searches read. */
+/** Returns the number of blocks that the searches of an anonymous caller read from the listings and their indexes. */
 async function readBlocks(listSql: Pool, searches: readonly string[]): Promise<number> {
   const read = await readBlocksOfTables(listSql, searches);
   expect(read.size).toBeGreaterThan(0);

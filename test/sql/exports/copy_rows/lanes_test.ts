@@ -1,4 +1,4 @@
-/** Tests an export on two connections. It has the same bytes as on one connection, and leaves no resources open. */
+/** Tests exports on two connections: they have the same bytes as on one connection, and leave no resources open. */
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from "bun:test";
 import fc from "fast-check";
 import { EXPORT_DATASETS, NO_FILTERS, toVisibility } from "../../../../shared/exports/datasets.ts";
@@ -61,8 +61,8 @@ afterEach(() => pool.end({ timeout: 1 }));
 afterAll(() => db[Symbol.asyncDispose]());
 
 /**
- * Inserts issues. Most of them share their time with others, in groups of 1, 2, … 20. Half of the first third are deleted and
- * most of the last third are resolved, so that some ranges are empty.
+ * Inserts issues in groups of 1, 2, … 20 that share their time. Half of the issues in the first third are deleted, and most issues
+ * in the last third are resolved, so that some ranges are empty.
  */
 async function insertIssues(rows: number): Promise<void> {
   await db.sql`
@@ -151,7 +151,7 @@ async function readWith(
   return { one, two };
 }
 
-/** Returns the server processes of the lanes and their activity, with the first connection's process first. */
+/** Returns the backend processes of the lanes and their activity, in the order in which the lanes connected. */
 async function listBackends(): Promise<
   { pid: number; state: string; waitEvent: string | null; query: string }[]
 > {
@@ -169,10 +169,10 @@ async function untilBothWait(waitEvent: string): Promise<void> {
   });
 }
 
-/** Time without a new row after which no more rows are expected. It is long, because a busy machine is slow to read rows. */
+/** Milliseconds without a new row after which no more rows are expected. A busy machine may take this long to read a row. */
 const STILL_MS = 1000;
 
-/** Waits until both lanes are blocked by their reader and all rows that they sent have been read. */
+/** Waits until the reader blocks both lanes and no more rows arrive. */
 async function untilHeldUp(meter: RowMeter): Promise<void> {
   let rows = -1;
   let since = 0;
@@ -200,7 +200,7 @@ function longLines(selection: ExportSelection): (range: KeyRange) => string {
     );
 }
 
-/** Starts an export and reads one chunk. Both lanes are then as far ahead as they can get. */
+/** Starts an export, reads one chunk, and waits until both lanes are blocked. */
 async function beginReading({ signal }: { signal?: AbortSignal } = {}) {
   const meter = { rows: 0 };
   const first = await openFirst(signal);
@@ -253,7 +253,8 @@ test("splits ranges between rows with the same time", async () => {
   const ranges = new KeyRanges(ISSUES, selection, { firstRows: 25, bytes: 1 });
   const first = await ranges.next(db.sql);
   if (!first) throw new Error("Cannot test: there is no range");
-  // Ranges keep the same length until one has been copied. Row 50 is in the group of rows 45 to 54, which share their time.
+  // Ranges keep their length of 25 rows until one has been copied, so the second range ends at row 50. Rows 45 to 54 share their
+  // time.
   const second = await ranges.next(db.sql);
   const [{ same } = { same: 0 }] = await db.sql<{ same: number }[]>`
     select count(*) as same
@@ -406,7 +407,7 @@ test("fails the export if a range fails on either lane", async () => {
   for (const failing of [1, 2, 3, 4]) {
     const first = await openFirst();
     const twin = await openSecond(first);
-    // Uses equal ranges, so that more ranges follow the failing range.
+    // Uses ranges of equal length, so that more ranges follow the failing range.
     const ranges = new KeyRanges(ISSUES, selection, { firstRows: 100, bytes: 50 * LINE_BYTES });
     let count = 0;
     const queryOf = (range: KeyRange) => {
@@ -422,7 +423,7 @@ test("fails the export if a range fails on either lane", async () => {
     expect(error).toBe("22012");
     await twin?.close();
     await first.close();
-    // A twin that is still opening is closed once it is open.
+    // A twin that is still opening closes as soon as it is open.
     await waitFor(async () => (await listBackends()).every(({ state }) => state === "idle"));
   }
   await expectUsable();
@@ -437,7 +438,7 @@ test("keeps no references to finished copies in a snapshot", async () => {
     await digest(copyRows(first, "select '{}'::json", { ...FORMATS.ndjson.copy([]), meter }), meter);
   };
   for (let copies = 0; copies < 50; copies += 1) await copyOne();
-  // Objects that the stack still references are collected later.
+  // A few objects may survive, because the stack may still reference them.
   await waitFor(() => {
     Bun.gc(true);
     return kept.filter((meter) => meter.deref()).length < 10;

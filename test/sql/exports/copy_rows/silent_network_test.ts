@@ -1,4 +1,4 @@
-/** Tests two lanes whose server becomes unreachable without an error. */
+/** Tests an export on two lanes whose server stops responding without an error. */
 import { expect, test } from "bun:test";
 import { EXPORT_DATASETS, NO_FILTERS, toVisibility } from "../../../../shared/exports/datasets.ts";
 import { openPool, type Sql } from "../../../../sql/connection/pool.ts";

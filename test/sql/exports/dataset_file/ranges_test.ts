@@ -51,7 +51,7 @@ test("reads only the rows of a range, wherever the range is in the project", asy
   }
   await snapshot.close();
   expect(blocks).toHaveLength(ROWS / RANGE_ROWS + 1);
-  // The last range is empty.
+  // Ignores the last range, which is empty.
   const full = blocks.slice(0, -1);
   expect(Math.max(...full)).toBeLessThan(1.5 * Math.min(...full));
 });

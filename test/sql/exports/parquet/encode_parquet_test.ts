@@ -11,7 +11,7 @@ import { readNdjson, readParquet } from "../../../helpers/exports/parquet_file.t
 import { openTestApp, type TestApp } from "../../../helpers/http/app.ts";
 
 const { issues } = EXPORT_DATASETS;
-/** More rows than a Parquet page holds, which is 16,384. */
+/** More rows than fit in a Parquet page, which holds 16,384. */
 const ROWS = 20_000;
 const MEBIBYTE = 2 ** 20;
 

@@ -1,4 +1,4 @@
-/** Tests the plans of exports with statistics of a billion rows in each tracker table. */
+/** Tests the query plans of exports with statistics that report a billion rows in each tracker table. */
 import { expect, test } from "bun:test";
 import {
   EXPORT_DATASETS,
@@ -24,7 +24,7 @@ const TABLES = [...Object.values(EXPORT_DATASETS).map(({ table }) => table), "tr
 /** Time of the first row. The rows are a minute apart. */
 const FIRST_TIME = "2026-01-01T00:00:00.000Z";
 const LAST_TIME = "2026-03-01T00:00:00.000Z";
-/** Start of the increments, which contain the last three percent of the changes. */
+/** Start of the increments. About three percent of the changes are later. */
 const LATE_TIME = "2026-02-27T00:00:00.000Z";
 
 /** Inserts rows into every dataset and updates the issues. */
@@ -61,14 +61,14 @@ async function fill({ sql, owner }: TestDatabase, projectId: string, issues: num
   await sql`update issues set title = title || '.' where project_id = ${projectId}`;
 }
 
-/** Makes the planner assume a billion rows in ten thousand projects. */
+/** Makes the planner assume that each table has a billion rows of ten thousand projects. */
 async function pretendSize({ owner, admin }: TestDatabase): Promise<void> {
   for (const table of TABLES) {
     await owner`
       alter table ${owner(table)} set (autovacuum_enabled = off), alter column project_id set (n_distinct = ${owner.unsafe(String(PROJECTS))})`;
   }
   await owner`vacuum analyze`;
-  // The planner reads the row density from pg_class, and the number of pages from the files.
+  // The planner takes the row density from pg_class, but the number of pages from the files.
   await admin`
     update pg_class as c
     set reltuples = ${ROWS}, relpages = greatest(1, pg_relation_size(c.oid) / 8192)
@@ -81,7 +81,7 @@ async function pretendSize({ owner, admin }: TestDatabase): Promise<void> {
 
 /**
  * Opens a database with three kinds of projects. The planner estimates half of all rows for `large` and about 0.3 percent for
- * `small`. It has no statistics of `unknown`.
+ * `small`. It has no statistics for `unknown`.
  */
 async function openBillionRows(): Promise<{ db: TestDatabase; projectIds: Record<string, string> }> {
   const db = await createTestDatabase();
@@ -122,7 +122,7 @@ function listFaults(nodes: readonly Plan[]): string[] {
   return nodes.filter(isFault).map((node) => `${node["Node Type"]} ${node["Index Name"] ?? ""}`);
 }
 
-/** Lists plan nodes that prevent rows from arriving in index order. */
+/** Lists what prevents rows from arriving in index order: sorts, joins, or an index that is not read. */
 function listOrderFaults(nodes: readonly Plan[], { table, timeColumn }: ExportDataset): string[] {
   const index = `${table}_project_id_${timeColumn}_id_idx`;
   const isRead = nodes.some((node) => node["Index Name"] === index);
@@ -168,7 +168,7 @@ function* selectionsOf(projectId: string): Generator<ExportSelection> {
   }
 }
 
-/** Explains every query of a project and returns the faults of the plans. */
+/** Explains every query of a project. Returns the number of plans and their faults. */
 async function checkPlans(
   snapshot: ExportSnapshot,
   projectId: string,

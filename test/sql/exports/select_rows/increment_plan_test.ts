@@ -1,4 +1,4 @@
-/** Tests the number of rows that an increment visits in the transaction of an export. */
+/** Tests the plans of an increment's queries in an export's transaction. */
 import { expect, test } from "bun:test";
 import { EXPORT_DATASETS, NO_FILTERS, toVisibility } from "../../../../shared/exports/datasets.ts";
 import { openExportSnapshot, preferParallelCopies } from "../../../../sql/connection/snapshot.ts";
@@ -9,7 +9,7 @@ import { makeLargeProject } from "../../../helpers/exports/large_project.ts";
 import { openTestApp } from "../../../helpers/http/app.ts";
 
 const ISSUES = 10_000;
-/** Number of changed issues. Their notes change too. */
+/** Number of issues to update together with their notes, and number of issues to delete. */
 const CHANGED = 100;
 const HOUR_MS = 3_600_000;
 
@@ -73,8 +73,8 @@ test("does not compare each row with every change in an increment", async () => 
     handled[name] = countHandled(row["QUERY PLAN"][0].Plan);
   }
   await snapshot.close();
-  // Comparing every row with every change would visit a hundred times the project's rows. The limit of twelve times allows
-  // for small tables, which are read completely and repeatedly.
+  // Comparing every row with every change would visit the project's rows a hundred times. The limit is twelve times, because small
+  // tables are read completely and repeatedly.
   for (const [name, rows] of Object.entries(handled)) {
     expect([name, rows > CHANGED && rows < 12 * ISSUES]).toEqual([name, true]);
   }

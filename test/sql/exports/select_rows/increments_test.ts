@@ -37,7 +37,7 @@ const COPIES = FLAG_SETS.map((flags, index) => ({
   format: (index < 2 ? "ndjson" : "csv") as ExportFormat,
 }));
 
-/** Maps dataset and id to the row's line. */
+/** Maps a row's dataset and id to its line. */
 type Lines = Map<string, string>;
 
 interface Copy {
@@ -54,7 +54,7 @@ async function textOf(chunks: AsyncIterable<Uint8Array>): Promise<string> {
   return text;
 }
 
-/** Returns the lines of the rows, without the header. */
+/** Returns the lines of an export, without the CSV header. */
 async function linesOf(chunks: AsyncIterable<Uint8Array>, format: ExportFormat): Promise<string[]> {
   const lines = (await textOf(chunks)).split(format === "csv" ? "\r\n" : "\n").slice(0, -1);
   return format === "csv" ? lines.slice(1) : lines;
@@ -103,7 +103,7 @@ interface Source {
   from: Pick<ExportSelection, "trackerSchema" | "shards" | "projectId" | "asOf">;
 }
 
-/** Settles a watermark and opens a snapshot on the project's server, which is a node on a cluster. */
+/** Settles a watermark and opens a snapshot on the project's server. On a cluster, that server is a node. */
 async function openAt(db: ExportDatabase, projectId: string, asOf?: string): Promise<Source> {
   const settle = async (nodes: readonly Node[]): Promise<string> => {
     const settled = await settleAsOf(db.sql, asOf === undefined ? { nodes } : { asOf, nodes });
@@ -117,7 +117,10 @@ async function openAt(db: ExportDatabase, projectId: string, asOf?: string): Pro
   return { snapshot, from: { ...config, projectId, shards, asOf: settled } };
 }
 
-/** Updates the copy with an increment. Returns the keys of rows that differ between the copy and a full export. */
+/**
+ * Updates the copy with an increment, or fills a new copy with a full export. Returns the keys of rows that differ between the copy
+ * and a full export.
+ */
 async function follow({ snapshot, from }: Source, copy: Copy): Promise<string[]> {
   const { format, visibility } = copy;
   const selection: ExportSelection = { ...from, visibility, filters: NO_FILTERS };
@@ -211,13 +214,13 @@ test("a copy kept up to date by increments equals a full export, whatever overla
   const numRuns = db.nodes ? HISTORIES.cluster : HISTORIES.oneServer;
   await fc.assert(property, { numRuns, endOnFailure: true });
   await pool.end();
-  // Each history ends with an export.
+  // Each history ends with an export, and some histories contain more exports.
   expect(exports).toBeGreaterThan(numRuns);
-  // Most actions write a row. Others meet a lock or a foreign key, or find no row.
+  // Most actions write a row. The others write nothing, for example because a row is locked or a foreign key is violated.
   expect(writes).toBeGreaterThan(3 * exports);
 });
 
-/** Makes a project and a copy of it, and begins transactions one after the other. */
+/** Creates a project and a copy of its export, and begins `count` transactions one after the other. */
 async function beginInOrder(db: ExportDatabase, count: number) {
   const make = createFactory(db.sql);
   const person = await make.person();
@@ -233,7 +236,7 @@ async function beginInOrder(db: ExportDatabase, count: number) {
     const transaction = await pool.reserve();
     await transaction`begin`;
     await transaction`select now()`;
-    // Lets the next transaction start in a later millisecond.
+    // Makes the next transaction start in a later millisecond.
     await db.sql`select pg_sleep(0.005)`;
     transactions.push(transaction);
   }
@@ -253,7 +256,7 @@ test("a row is kept if a later transaction deleted it before an earlier transact
   const again = { projectId: project.id, id: noteId, issueId, content: "again", noteType: "context" };
   await first`insert into issue_notes ${first(again)}`;
   await first`commit`;
-  // This cutoff is between the starts of the two transactions.
+  // Because `open` is still open, the cutoff is between the starts of `first` and `last`.
   const between = await follow();
   expect(between.different).toEqual([]);
   await open`commit`;
@@ -312,13 +315,13 @@ test("a row that changed again after the cutoff is only in the next increment", 
   expect((await followTo(db, project.id, since, asOf)).titles).toEqual([]);
   await open`commit`;
   expect((await followTo(db, project.id, asOf)).titles).toEqual(["second"]);
-  // Neither the note nor its visibility has changed.
+  // The increment excludes the note, because neither the note nor its visibility has changed.
   expect((await followTo(db, project.id, asOf)).notes).toEqual([]);
   expect(noteId).toBeString();
   await close();
 });
 
-/** Reads an increment. Returns its cutoff, the titles of its issues, and its notes. */
+/** Reads an increment, or a full export if `since` is null. Returns the cutoff, the titles of the issues, and the notes. */
 async function followTo(db: ExportDatabase, projectId: string, since: string | null, to?: string) {
   const { snapshot, from } = await openAt(db, projectId, to);
   const selection = { ...from, since, visibility: toVisibility({}), filters: NO_FILTERS };

@@ -45,7 +45,7 @@ test.each(TABLES.map((dataset) => [dataset.table, dataset] as const))(
         `${timeColumn} of a row of "${table}" must not change`,
       );
     }
-    // Other changes are allowed, and so is an update that keeps the time.
+    // An update that keeps the time is allowed. With `ulr.backfill`, an update that changes the time is allowed too.
     await tracker`update ${tracker(table)} set ${tracker(timeColumn)} = ${tracker(timeColumn)}, project_id = project_id`;
     await tracker.begin(async (tx) => {
       await tx`set local ulr.backfill = 'on'`;

@@ -13,7 +13,7 @@ import { openLoginRole } from "../../../helpers/postgres/login_role.ts";
 const WRITERS = 4;
 const ROUNDS = 5;
 
-/** Inserts notes until it is aborted, in transactions of random length. Some transactions are rolled back. */
+/** Inserts notes until `signal` aborts, in transactions of random length. Some transactions are rolled back. */
 async function writeNotes(
   tracker: Pool,
   { project, ids }: ExportProject,
