@@ -27,7 +27,7 @@ interface Made {
   since?: string;
 }
 
-/** Opens an app with a finished job whose mail is queued. */
+/** Opens an app with a finished export job whose mail is queued. */
 async function openWithReady(config: Partial<Config> = {}, { orgName, isEmpty = false, since }: Made = {}) {
   const app = await openTestApp({ config: { publicUrl: PUBLIC_URL, mailFrom: MAIL_FROM, ...config } });
   const person = isEmpty ? await app.make.person() : (await makeExportProject(app)).person;

@@ -44,7 +44,7 @@ test("a restored copy reports the original's store as foreign, and does not touc
   })();
   const queued = await jobOf(await postJob(app, person));
   await using copy = await copyTestDatabase(app.db);
-  // The original builds the job after the copy was made, so the copy does not know the new file and would delete it as abandoned.
+  // The original builds the job after the copy was made. If the copy owned the store, it would delete the new file as abandoned.
   await using original = await openTestRunner(app);
   await original.build(queued.id);
   const files = await storedFiles(app);

@@ -121,7 +121,7 @@ interface Worker extends AsyncDisposable {
   errors: unknown[];
 }
 
-/** Opens a queue as the job runner does: it supervises jobs and uses a pool of several connections. */
+/** Opens a queue as the job runner does: the queue supervises jobs and uses a pool of several connections. */
 async function openWorker(db: TestDatabase): Promise<Worker> {
   const sql = openPool(db.url, { applicationName: JOBS_APPLICATION, max: 3 });
   const errors: unknown[] = [];

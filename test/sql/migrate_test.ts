@@ -168,7 +168,8 @@ test("migrate() stops waiting for an unavailable lock, lets queued writers proce
   await waitFor(async () => (await listWaiting(db.sql, "runs")).length > 0);
   // This update is queued behind the migration, and completes although the reader's transaction is still open.
   await db.sql`update runs set run_number = run_number`;
-  // On a busy machine, the first attempt may end before `migrate` looks up the lock's holder. A later message then names it.
+  // On a busy machine, the first attempt may end before `migrate` looks up the lock's holder. A later message then names the
+  // holder.
   const named = new RegExp(
     `^"${LATER}" cannot lock its tables because of process \\d+ \\("test", role "ulr_test_app"`,
   );

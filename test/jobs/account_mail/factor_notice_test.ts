@@ -32,7 +32,7 @@ test.each(NOTICES)("mails the factor notice %j", async (notice, subject, ...text
   await using api = await openTestApp({ config: { publicUrl: PUBLIC_URL, smtpUrl: server.url } });
   await using runner = await openTestRunner(api);
   const user = await api.make.user();
-  // The notice goes to the address that it was queued for, even if the account's address has changed.
+  // The notice goes to the address for which it was queued, even if the account's address has changed.
   const email = `old-${user.email}`;
   await queueMail(api, { kind: "factor_notice", email, userId: user.id, details: { ...notice } });
   await runner.accountMails();

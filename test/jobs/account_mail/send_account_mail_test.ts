@@ -206,7 +206,7 @@ test("sends at most eight mails at a time to a slow server", async () => {
 test("sends the mail with a working link from another runner if the first is killed while sending", async () => {
   const dropped: string[] = [];
   await using server = await openMailServer({
-    // The server does not respond to the first mail, as if it hung.
+    // Does not respond to the first mail, like a server that hangs.
     onMailFrom: (_address, session, callback) => {
       if (dropped.length > 0) callback(null);
       else dropped.push(session.id);

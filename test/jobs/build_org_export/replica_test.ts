@@ -106,7 +106,7 @@ test("excludes a deleted project even if the replica has not replayed the deleti
   });
 });
 
-/** Calls `act` between the first and second chunk. */
+/** Yields the chunks of `content`, and calls `act` between the first and the second chunk. */
 async function* afterFirst(
   content: AsyncIterable<Uint8Array>,
   act: () => Promise<void>,

@@ -285,7 +285,7 @@ test("does not deadlock with members who write during the deletion", async () =>
     ["POST", `/definitions/agent/@${org.slug}/reviewer`, { yaml: agentYaml("reviewer") }],
   ];
   const { sweep, requests } = await api.db.sql.begin(async (tx) => {
-    // This lock makes the sweep wait for the webhook after it has locked the organization.
+    // While this lock is held, the sweep locks the organization and then waits for the webhook's row.
     await tx`select from webhooks where org_id = ${org.id} for update`;
     const sweep = deleteOrganizations(api.deps, NEVER);
     await waitFor(async () => (await listWaiting(api.db.admin)).length === 1);

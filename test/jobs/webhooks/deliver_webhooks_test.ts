@@ -27,7 +27,7 @@ async function openPlace() {
 const hook = (app: TestApp, owner: Person, receiver: WebhookReceiver, types = TYPES) =>
   createWebhook(app, owner, { receiver, types });
 
-/** Inserts an export event of the owner's organization. Returns the id of its export job. */
+/** Inserts an event about an export job of the owner's organization. Returns the job's id. */
 async function addEvent(app: TestApp, owner: Person): Promise<string> {
   const id = crypto.randomUUID();
   await insertExportEvent(app.db.sql, { id, orgId: owner.org.id, status: "ready" });

@@ -21,7 +21,7 @@ async function countWanted({ db }: TestApp): Promise<number> {
   return row.count;
 }
 
-/** Creates a valid link. */
+/** Queues a password reset and gives it a valid link. Returns the mail's id and the link. */
 async function makeLink(app: TestApp, user: { id: string; email: string }) {
   const id = await queueMail(app, { kind: KIND, email: user.email });
   const { tokenHash } = mintLinkToken();

@@ -19,8 +19,8 @@ interface PlanNode {
 }
 
 /**
- * Creates organizations that each have one version of an agent `reviewer`. In the first `counts.deprecated` organizations the
- * version is deprecated, in the next `counts.published` it is published. Versions are public unless `visibility` is set.
+ * Creates organizations that each have one version of an agent named `reviewer`. The first `counts.deprecated` versions are
+ * deprecated, and the next `counts.published` versions are published. Versions are public unless `visibility` is set.
  */
 async function makeStrangers(
   sql: Pool,

@@ -20,7 +20,7 @@ async function openWithPeople() {
   return { db, make, first: await make.person(), second: await make.person() };
 }
 
-/** Returns the organization and version that a name resolves to, or which of them was not found. */
+/** Returns the organization and version that a name resolves to. Returns "no line" or "no version" if it resolves to nothing. */
 async function resolved(
   db: TestDatabase,
   given: { name: string; version?: string; viewer?: DefinitionViewer; orgId?: string },

@@ -13,7 +13,7 @@ function addModel(sql: Sql, modelId: string): Promise<void> {
   return insertModelEvents(sql, { added: [{ provider: "p", modelId }], gone: [], priceChanges: [] });
 }
 
-/** Reads the next page as GET /events does. */
+/** Settles the events and reads the next page, as GET /events does. */
 async function readOn(sql: Pool, after: number, limit = 50): Promise<{ seen: unknown[]; cursor: number }> {
   await settleEvents(sql);
   const page = await listEvents(sql, {

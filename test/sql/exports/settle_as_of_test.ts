@@ -114,7 +114,7 @@ test("settleAsOf() stops waiting for a cutoff that does not settle in time", asy
 
 test("settleAsOf() respects its timeout and an abort even if the server's clock is set back", async () => {
   await using db = await openTestDatabase();
-  // Shadows the system function `statement_timestamp()`. From the second call on, its replacement returns a time one hour earlier.
+  // Shadows the system function `statement_timestamp()`. From the second call on, the replacement returns a time one hour earlier.
   await db.owner.unsafe(`
     create schema shifted;
     create sequence shifted.looks;

@@ -29,7 +29,7 @@ async function invent(sql: Pool, now: string): Promise<void> {
     order by changed_at, provider, model_id, field collate "C"`;
   await sql`
     update models set created_at = date_trunc('milliseconds', ${now}::timestamptz) - make_interval(days => 90)`;
-  // Sets the column as the migration that added the column did.
+  // Sets `prices_known_since` as the migration that added the column did.
   await sql`update models set prices_known_since = created_at`;
 }
 

@@ -45,7 +45,7 @@ test("allows rows that reference a model to be added while a sync changes the mo
       tx,
       models.map((model) => ({ ...model, name: "A" })),
     );
-    // A foreign key check takes the same lock.
+    // Takes the same row lock as a foreign key check.
     const free = await db.sql`select model_id from models for key share skip locked`;
     expect([...free]).toEqual([{ modelId: "a" }]);
   });

@@ -1,6 +1,6 @@
 /**
- * Tests times outside the years 1 to 9999. The tables reject them, and `tracker check` finds them in older rows. Once the rows
- * are corrected, the next migration validates the check constraints.
+ * Tests times outside the years 1 to 9999. The tables reject them, and `tracker check` finds them in rows that are older than the
+ * check constraints. After these rows are corrected, the next migration validates the constraints.
  */
 import { expect, test } from "bun:test";
 import { EXPORT_DATASETS, NO_FILTERS, toVisibility } from "../../../shared/exports/datasets.ts";
@@ -137,7 +137,7 @@ test("reports wrong times older than the check constraints, and validates the co
     `issues.resolved_at: row ${id} has 0044-03-15 00:00:00+00 BC, outside the years 1 to 9999`,
   );
   expect(others).toEqual([expect.stringMatching(/^issues: its checks of times are not validated/)]);
-  // The printed query finds the row.
+  // The query in the message finds the row.
   const [, query = ""] = /Find all: (.*)$/.exec(found) ?? [];
   expect(await db.sql.unsafe(query)).toMatchObject([{ id }]);
 

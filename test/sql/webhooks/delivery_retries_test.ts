@@ -1,4 +1,4 @@
-/** Tests when a webhook gets its next request, and when a failing webhook is disabled. */
+/** Tests when a webhook's next request is due, and when a failing webhook is disabled. */
 import { expect, test } from "bun:test";
 import { settleEvents } from "../../../sql/events/event_feed.ts";
 import { insertExportEvent } from "../../../sql/events/events.ts";

@@ -50,8 +50,8 @@ async function openWebhook() {
       await sql.begin((tx) => noteAttempt(tx, { id, webhookId, responseStatus: null, error }));
     },
     /**
-     * Simulates earlier failures: 20 of each pending delivery, and one fewer than `failuresInRow` of the webhook. After another
-     * failure, the next attempt of the delivery is about an hour away.
+     * Simulates 20 failed attempts of each pending delivery, and `failuresInRow - 1` consecutive failures of the webhook. After
+     * another failure, the delivery's next attempt is about an hour away.
      */
     haveFailed: async (failuresInRow: number): Promise<void> => {
       await sql`update webhook_deliveries set attempts = 20, first_attempt_at = now() where status = 'pending'`;

@@ -1,4 +1,4 @@
-/** Tests that deliveries continue while many webhooks are behind. */
+/** Tests that deliveries continue while earlier events are not yet queued for many webhooks. */
 import { expect, test } from "bun:test";
 import { keepWebhooksDelivered } from "../../../../jobs/webhooks/deliver_webhooks.ts";
 import { insertExportEvent } from "../../../../sql/events/events.ts";

@@ -1,4 +1,4 @@
-/** Tests that sessions do not depend on the settings of the database. */
+/** Tests the session settings of pools. */
 import { expect, test } from "bun:test";
 import { openPool } from "../../../../sql/connection/pool.ts";
 import { openTestApp } from "../../../helpers/http/app.ts";

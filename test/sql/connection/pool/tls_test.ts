@@ -7,7 +7,7 @@ import { openTlsServer } from "../../../helpers/postgres/tls_server.ts";
 const UNVERIFIED = "UNABLE_TO_VERIFY_LEAF_SIGNATURE";
 const WRONG_NAME = "ERR_TLS_CERT_ALTNAME_INVALID";
 
-/** Returns whether the session is encrypted, or the code of the error. */
+/** Returns whether the session is encrypted, or the error code if the connection fails. */
 async function connect(url: string, query = ""): Promise<unknown> {
   const sql = openPool(`${url}${query}`, { applicationName: "test-tls", max: 1 });
   try {
@@ -62,7 +62,10 @@ test("encrypts and verifies like libpq with each sslmode", async () => {
   expect(await connect(url, "?sslmode=disable")).toBe("28000");
 });
 
-/** Starts a server that responds to the TLS request with `reply` and records the bytes that follow. */
+/**
+ * Starts a server that responds to the TLS request with `reply` and records the bytes that follow. If `reply` is empty, the server
+ * closes the connection.
+ */
 async function openImpostor(reply: string) {
   const received: Buffer[] = [];
   const server = createServer((socket: Socket) => {

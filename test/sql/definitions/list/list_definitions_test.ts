@@ -248,7 +248,7 @@ test("keeps every listing correct while concurrent transactions change versions,
   expect(await findWrongListings(sql)).toEqual([]);
 });
 
-/** Returns the versions whose listing differs from the listing computed from all versions. */
+/** Returns the versions whose stored listing differs from the listing computed from `definitions`. */
 async function findWrongListings(sql: Pool): Promise<unknown[]> {
   const isPublic = sql`(e.status in ('published', 'deprecated') and e.visibility = 'public')`;
   const isLatest = (others: typeof isPublic) => sql`not exists (

@@ -30,8 +30,8 @@ const FIRST_TIME = Date.UTC(2026, 0, 1);
 /** Approximate size of a row's line in bytes. */
 const LINE_BYTES = 1400;
 /**
- * Large enough that a range of 300 lines exceeds the socket buffers, which hold up to 36 MB per connection with the kernel's
- * default limits.
+ * Length of a padded line in bytes. A range of 300 such lines exceeds the socket buffers, which hold up to 36 MB per connection
+ * with the kernel's default limits.
  */
 const LONG_LINE_BYTES = 200_000;
 
@@ -169,7 +169,7 @@ async function untilBothWait(waitEvent: string): Promise<void> {
   });
 }
 
-/** Milliseconds without a new row after which no more rows are expected. A busy machine may take this long to read a row. */
+/** Milliseconds without a new row after which no more rows are expected, even on a busy machine. */
 const STILL_MS = 1000;
 
 /** Waits until the reader blocks both lanes and no more rows arrive. */
@@ -407,7 +407,7 @@ test("fails the export if a range fails on either lane", async () => {
   for (const failing of [1, 2, 3, 4]) {
     const first = await openFirst();
     const twin = await openSecond(first);
-    // Uses ranges of equal length, so that more ranges follow the failing range.
+    // Uses ranges of equal length, so that more ranges follow the failing one.
     const ranges = new KeyRanges(ISSUES, selection, { firstRows: 100, bytes: 50 * LINE_BYTES });
     let count = 0;
     const queryOf = (range: KeyRange) => {

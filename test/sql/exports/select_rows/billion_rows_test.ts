@@ -114,7 +114,7 @@ function nodesOf(plan: Plan): Plan[] {
   return [plan, ...(plan.Plans ?? []).flatMap(nodesOf)];
 }
 
-/** Lists the nodes of a slow plan: scans that are not limited to the project, and materialized inputs of nested loops. */
+/** Lists the nodes that make a plan slow: scans that are not limited to the project, and materialized inputs of nested loops. */
 function listFaults(nodes: readonly Plan[]): string[] {
   const isFault = (node: Plan): boolean =>
     /^(Seq Scan|Materialize)$/.test(node["Node Type"]) ||

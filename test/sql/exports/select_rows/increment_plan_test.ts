@@ -1,4 +1,4 @@
-/** Tests the plans of an increment's queries in an export's transaction. */
+/** Tests the query plans of increments. */
 import { expect, test } from "bun:test";
 import { EXPORT_DATASETS, NO_FILTERS, toVisibility } from "../../../../shared/exports/datasets.ts";
 import { openExportSnapshot, preferParallelCopies } from "../../../../sql/connection/snapshot.ts";
@@ -21,7 +21,7 @@ interface Plan {
   Plans?: Plan[];
 }
 
-/** Counts the rows that all nodes of a plan visit. */
+/** Returns the total number of rows that the nodes of a plan visit. */
 function countHandled(plan: Plan): number {
   const rows =
     plan["Actual Rows"] + (plan["Rows Removed by Filter"] ?? 0) + (plan["Rows Removed by Join Filter"] ?? 0);

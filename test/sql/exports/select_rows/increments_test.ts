@@ -256,7 +256,7 @@ test("a row is kept if a later transaction deleted it before an earlier transact
   const again = { projectId: project.id, id: noteId, issueId, content: "again", noteType: "context" };
   await first`insert into issue_notes ${first(again)}`;
   await first`commit`;
-  // Because `open` is still open, the cutoff is between the starts of `first` and `last`.
+  // `open` has not ended, so the cutoff is between the starts of `first` and `last`.
   const between = await follow();
   expect(between.different).toEqual([]);
   await open`commit`;

@@ -7,7 +7,7 @@ import { makeExportProject } from "../../../helpers/exports/export_project.ts";
 import { openTestApp } from "../../../helpers/http/app.ts";
 
 const DATASETS = EXPORT_DATASET_NAMES.map((name) => EXPORT_DATASETS[name]);
-/** Datasets whose rows belong to rows of another dataset. */
+/** Datasets whose rows reference rows of another dataset. */
 const CHILDREN = DATASETS.filter(({ parents }) => parents.length > 0);
 
 interface Entry {
@@ -17,7 +17,7 @@ interface Entry {
   isOwnTime: boolean;
 }
 
-/** Returns the entries that the transaction has logged so far, ordered by kind and id. */
+/** Returns the changes that the transaction has logged so far, ordered by kind and id. */
 function listEntries(tx: Sql): Promise<Entry[]> {
   return tx<Entry[]>`
     select dataset, kind, id, at = now()::timestamptz(3) as is_own_time

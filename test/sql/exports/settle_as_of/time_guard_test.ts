@@ -7,7 +7,7 @@ import { openTestApp, type TestApp } from "../../../helpers/http/app.ts";
 
 const TABLES = EXPORT_DATASET_NAMES.map((name) => EXPORT_DATASETS[name]);
 
-/** Opens a pool with a tracker's application name. Unlike other pools of tests, it does not set `ulr.backfill`. */
+/** Opens a pool with a tracker's application name. Unlike other test pools, it does not set `ulr.backfill`. */
 function openTracker({ db }: Pick<TestApp, "db">): Pool {
   return openPool(db.url, { applicationName: "tracker", max: 1 });
 }
