@@ -164,7 +164,7 @@ test("finishes a download that is in progress at expiry", async () => {
   const { app } = server;
   await using runner = await openTestRunner(app);
   const { person, id } = await makeReady(app, runner);
-  // The content is larger than the buffers of the sockets and of the client.
+  // Larger than the buffers of the sockets and the client, so the download is still running when the file is deleted.
   const content = Buffer.alloc(64 << 20, "export ");
   const [name = ""] = await storedFiles(app);
   await Bun.write(join(fileURLToPath(app.deps.config.artifactUrl), name), content);

@@ -193,7 +193,7 @@ test("claims a store without a marker only if it is empty or contains only files
   await using stranger = await openTestRunner(other);
   expect(await stranger.deps.owner.isOurs()).toBe(false);
   expect(await readdir(directoryOf(app))).not.toContain(MARKER_NAME);
-  // Simulates an upgrade from a release without markers: the store contains only files of this database.
+  // Simulates an upgrade from a release without markers: the store has only this database's files, and no marker.
   expect(await runner.deps.owner.isOurs()).toBe(true);
   expect(await stranger.deps.owner.isOurs()).toBe(false);
   await deleteExpiredExports(runner.deps, NEVER);

@@ -159,7 +159,7 @@ test("runs the maintenance of the worker's queue on the service's own pool", asy
   await boss.supervise(name);
   expect(await listStates(db, name)).toEqual(["retry"]);
   await scheduleJob(boss, { name: "expire_org_exports", cron: "* * * * *" });
-  // pg-boss binds `createdBefore` as a Date.
+  // Tests a Date parameter, because pg-boss binds `createdBefore` as a Date.
   expect(await boss.previewRedrive(name, { createdBefore: new Date() })).toMatchObject({ total: 1 });
   expect(await boss.getSchedules()).toMatchObject([{ name: "expire_org_exports", cron: "* * * * *" }]);
   expect(errors).toEqual([]);

@@ -118,6 +118,6 @@ test("migrate() recreates a dropped schema as its owner, and grants the existing
   await migrate(db.owner);
   const [owner] = await db.owner`select has_table_privilege('audit_log', 'delete') as may_delete`;
   expect(owner).toEqual({ mayDelete: true });
-  // The migrations grant the privileges again to an existing role.
+  // `migrate` also grants the privileges to a runtime role that already exists.
   expect(await listUnusual(db.sql)).toEqual(RESTRICTED);
 });

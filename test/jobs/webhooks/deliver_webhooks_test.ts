@@ -148,8 +148,8 @@ test("resends a delivery under the same id to a receiver that is first down and 
 });
 
 /**
- * Ends the webhook's pause and returns the seconds that were left. Returns 0 if the webhook is overdue, or if a runner has claimed
- * it, which makes it due in a minute.
+ * Ends the webhook's pause and returns the seconds that were left. Returns 0 if no pause is left: the webhook is overdue, nothing
+ * is pending, or a runner's claim makes the webhook due in a minute.
  */
 async function skipPause({ db }: TestApp): Promise<number> {
   return db.sql.begin(async (tx) => {
