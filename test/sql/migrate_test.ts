@@ -208,7 +208,7 @@ test("migrate() reports the holder of a lock that it never acquired", async () =
     const [{ pid }] = await tx<
       [{ pid: number }]
     >`select pg_backend_pid() as pid, (select count(*) from runs)`;
-    // Long enough that even a busy machine looks up the lock's holder at least once.
+    // Long enough for `migrate` to look up the lock's holder at least once, even on a busy machine.
     const patience = { timeoutMs: 2000, pauseMs: 10, attempts: 2 };
     expect(await failureOf(db, migrations, patience)).toMatch(
       new RegExp(`^Cannot apply "${LATER}": .* locked in all of 2 tries of 2 s by process ${pid} \\("test"`),

@@ -111,7 +111,7 @@ async function apply(sql: Pool, before: Costs, given: Step): Promise<Costs> {
   return { ...before, [id]: { ...(before[id] ?? { output: 0 }), input } };
 }
 
-/** Sets the time of all models and price changes that were recorded since the previous call to `at`. */
+/** Sets `at` as the recording time of all models and price changes that were added since the previous call. */
 async function dateNewRows(sql: Pool, at: string): Promise<void> {
   await sql`update models set created_at = ${at}, prices_known_since = ${at} where created_at > now() - interval '1 hour'`;
   await sql`update model_price_changes set changed_at = ${at} where changed_at > now() - interval '1 hour'`;

@@ -73,8 +73,8 @@ test("does not compare each row with every change in an increment", async () => 
     handled[name] = countHandled(row["QUERY PLAN"][0].Plan);
   }
   await snapshot.close();
-  // Comparing every row with every change would visit the project's rows a hundred times. The limit is twelve times, because small
-  // tables are read completely and repeatedly.
+  // Comparing every row with every change would visit a hundred times as many rows as the project has issues. The limit is twelve
+  // times, because small tables are read completely and more than once.
   for (const [name, rows] of Object.entries(handled)) {
     expect([name, rows > CHANGED && rows < 12 * ISSUES]).toEqual([name, true]);
   }
