@@ -24,7 +24,7 @@ async function openSlow(
 
 describe("a client that is slow", () => {
   // These tests wait for a timeout, so they run concurrently.
-  test.concurrent("with its headers or its body is disconnected, and nothing is logged as an error", async () => {
+  test.concurrent("to send its headers or its body is disconnected, and nothing is logged as an error", async () => {
     await using open = await openSlow({ idleTimeoutSeconds: 4 });
     const { key } = await open.api.make.person();
     const post = (path: string) =>
@@ -47,7 +47,7 @@ describe("a client that is slow", () => {
     ]);
   });
 
-  test.concurrent("is disconnected when idle after a page that checked an export but sent none", async () => {
+  test.concurrent("is disconnected when idle after a page that checks an export but does not send it", async () => {
     // Bun checks sockets every four seconds. With a timeout of four seconds, a busy machine could not respond in time.
     await using open = await openSlow({ idleTimeoutSeconds: 8 }, {});
     const { user, org } = await open.api.make.person();
