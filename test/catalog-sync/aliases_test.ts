@@ -21,7 +21,7 @@ function aliasesOf(value: unknown): Record<string, string> {
 
 const aliases = (models: DocumentModels) => aliasesOf(makeDocument(models));
 
-test("a model's bare id is an alias for the model of its own lab, not of other providers", () => {
+test("a bare model id is an alias for the lab's own model, not for the same model at another provider", () => {
   expect(
     aliases({
       openai: { "gpt-5": {} },
@@ -42,7 +42,7 @@ test("a model's bare id is an alias for the model of its own lab, not of other p
   });
 });
 
-test("a family's name resolves to its newest available model, or to the shorter id if two models have the same date", () => {
+test("a family name resolves to the newest available model, and to the shorter id if dates are equal", () => {
   const found = aliases({
     anthropic: {
       "claude-sonnet-4-5-20250929": { release_date: "2025-09-29" },
@@ -61,7 +61,7 @@ test("a family's name resolves to its newest available model, or to the shorter 
   expect(found["opus"]).toBeUndefined();
 });
 
-test("families that the source names are aliases, and a model id takes precedence over a family", () => {
+test("families named in the source become aliases, and a model id takes precedence over a family name", () => {
   expect(
     aliases({
       mistral: {
@@ -146,7 +146,7 @@ const FAMILIES: Readonly<Record<string, readonly [april: string | null, july: st
 };
 
 for (const [index, snapshot] of SNAPSHOTS.entries()) {
-  test(`every family's name resolves to the model a person expects on ${snapshot.at.slice(0, 10)}`, async () => {
+  test(`every family name resolves to the model an author would mean on ${snapshot.at.slice(0, 10)}`, async () => {
     const { models } = mapCatalog(await readSnapshot(snapshot));
     const found = generateAliases(models, snapshot.at.slice(0, 10))
       .filter(({ alias, provider, modelId }) => !`${provider}/${modelId}`.endsWith(`/${alias}`))

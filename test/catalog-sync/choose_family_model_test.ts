@@ -51,13 +51,13 @@ for (const [what, name, rows, expected] of [
     "gpt-5",
   ],
   [
-    "in a family of minis, a mini is a plain model",
+    "in a family of mini models, a mini is a plain model",
     "gpt-mini",
     { "gpt-5-mini": "2025-08-07", "gpt-5-mini-audio": "2026-01-01" },
     "gpt-5-mini",
   ],
   [
-    "a model for a language, of a size, or with vision is a variant",
+    "a model named for a language, a size or vision is a variant",
     "command-r",
     {
       "command-r-08-2024": "2024-08-30",
@@ -130,7 +130,7 @@ for (const [what, name, rows, expected] of [
     "open-mixtral-8x22b",
   ],
   [
-    "otherwise the shorter id is chosen, because dated snapshots have longer ids",
+    "if nothing else decides, the shorter id is chosen, because dated snapshots have longer ids",
     "claude-sonnet",
     { "claude-sonnet-4-5-20250929": "2025-09-29", "claude-sonnet-4-5": "2025-09-29" },
     "claude-sonnet-4-5",

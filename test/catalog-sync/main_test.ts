@@ -73,7 +73,7 @@ test("--once prints why a sync failed, exits 1 and keeps the last good catalog",
   expect(await listRuns(db.sql)).toEqual(["bundled changed", `${UNREACHABLE} failed`]);
 });
 
-test("on an empty database, --once loads the bundled copy if its source cannot be read, says so, and exits 1", async () => {
+test("on an empty database, --once reports an unreachable source, loads the bundled copy, and exits 1", async () => {
   await using db = await openTestDatabase();
   expect(await runSync({ DATABASE_URL: db.url, CATALOG_SOURCE: UNREACHABLE }, "--once")).toEqual({
     code: 1,
@@ -83,7 +83,7 @@ test("on an empty database, --once loads the bundled copy if its source cannot b
   });
 });
 
-test("--once exits 0 with a message if another sync stored a catalog during its run", async () => {
+test("--once exits 0 with a message if another sync stored a catalog in the meantime", async () => {
   await using db = await openTestDatabase();
   const held = Promise.withResolvers<void>();
   await using server = await openCatalogServer(
@@ -104,7 +104,7 @@ test("--once exits 0 with a message if another sync stored a catalog during its 
   expect(await listRuns(db.sql)).toEqual(["bundled changed"]);
 });
 
-test("a single run keeps its exit code and prints no error if the reader closes the pipe", async () => {
+test("--dry-run exits 0 and prints no error if the reader closes the pipe", async () => {
   await using db = await openTestDatabase();
   const child = spawnSync({ DATABASE_URL: db.url }, "--dry-run");
   await child.stdout.cancel();
@@ -176,7 +176,7 @@ test("--dry-run prints the plan and writes nothing; --force accepts held prices"
   }
 });
 
-test("--help prints help and exits 0; a wrong argument prints one line and exits 2", async () => {
+test("--help prints help and exits 0; an invalid argument prints one line and exits 2", async () => {
   for (const args of [["--help"], ["-h"], ["--once", "--help"]]) {
     const help = await runSync({}, ...args);
     expect([help.code, help.stdout.split("\n")[0], help.stderr]).toEqual([
@@ -238,7 +238,7 @@ test("--json prints one JSON object, even when the sync fails or cannot start", 
   }
 });
 
-test("--if-empty fills an empty database from the source, and does not change a filled one", async () => {
+test("--if-empty fills an empty database from the source, and leaves a filled database unchanged", async () => {
   await using db = await openTestDatabase();
   const requests: string[] = [];
   await using server = await openCatalogServer((response, request) => {
@@ -251,7 +251,7 @@ test("--if-empty fills an empty database from the source, and does not change a 
   expect([await countModels(db.sql), requests.length]).toEqual([1, 1]);
 });
 
-test("--if-empty waits five seconds for a silent source, then loads the bundled copy and says so", async () => {
+test("--if-empty waits five seconds for a silent source, then reports it and loads the bundled copy", async () => {
   await using db = await openTestDatabase();
   await using server = await openCatalogServer(() => {});
   expect(await runSync({ DATABASE_URL: db.url, CATALOG_SOURCE: server.url }, "--if-empty")).toMatchObject({
@@ -287,7 +287,7 @@ test("the process does not start if the schema is outdated or the source or sche
   ]);
 });
 
-test("without its source, the process loads the bundled copy, logs its age, and stops on SIGTERM", async () => {
+test("while the source is unreachable, the process loads the bundled copy, logs its date, and obeys SIGTERM", async () => {
   await using db = await openTestDatabase();
   const child = spawnSync({ DATABASE_URL: db.url, CATALOG_SOURCE: UNREACHABLE });
   await waitFor(async () => (await listRuns(db.sql)).length === 3);

@@ -22,7 +22,7 @@ function mapOne(fields: DocumentRow, id = "model-1"): Model {
   return model;
 }
 
-test("ids are unchanged, whatever characters they contain", () => {
+test("ids are kept as they are, whatever characters they contain", () => {
   const ids = ["openai/GPT-5", "us.nova:0", "claude@20250219", "~latest", "Hermes 2/(3.1v3)+x", "a/b/c"];
   const models = mapAll({ "wafer.ai": Object.fromEntries(ids.map((id) => [id, {}])) });
   expect(models.map(({ provider, modelId }) => [provider, modelId])).toEqual(
@@ -41,7 +41,7 @@ for (const [id, normalized] of [
   test(`${id} is normalized to ${normalized}`, () => expect(normalizeModelId(id)).toBe(normalized));
 }
 
-test("names and descriptions come from the source, trimmed; a missing description stays null", () => {
+test("names and descriptions are trimmed, and a missing description is null", () => {
   expect(mapOne({ name: "Model One  ", description: " For long documents.\n" })).toMatchObject({
     name: "Model One",
     description: "For long documents.",
@@ -63,7 +63,7 @@ describe("capabilities", () => {
       { hasVision: false, hasStreaming: false },
     ],
     ["tool_call means tools", { tool_call: true }, { hasTools: true }],
-    ["structured_output must be true", { structured_output: undefined }, { hasStructuredOutput: false }],
+    ["a missing structured_output means no structured output", { structured_output: undefined }, { hasStructuredOutput: false }],
     [
       "attachment and reasoning are copied",
       { attachment: true, reasoning: true },
@@ -78,7 +78,7 @@ describe("capabilities", () => {
     test(what, () => expect(mapOne(fields)).toMatchObject(expected));
   }
 
-  test("capabilities that the source states as true or false are listed; streaming is derived and never listed", () => {
+  test("a capability counts as stated if the source says true or false; derived streaming never does", () => {
     const none = {
       attachment: undefined,
       reasoning: null,
@@ -132,7 +132,7 @@ for (const [limit, contextTokens, outputTokens] of [
   [{ context: 128_000, output: null }, 128_000, null],
   [undefined, null, null],
 ] as const) {
-  test(`limits ${JSON.stringify(limit)} become ${contextTokens} and ${outputTokens} tokens`, () =>
+  test(`limit ${JSON.stringify(limit)} means ${contextTokens} context and ${outputTokens} output tokens`, () =>
     expect(mapOne({ limit })).toMatchObject({ contextTokens, outputTokens }));
 }
 
@@ -167,7 +167,7 @@ for (const [id, fields, status] of [
     expect(mapOne(fields, id).status).toBe(status));
 }
 
-test("a model's family is its own, else the most common one at other providers, else unknown", () => {
+test("a model keeps its own family, else gets the most common family at other providers, else has none", () => {
   const models = mapAll({
     own: { "gpt-5": { family: "mine" } },
     one: { "openai/gpt-5": {}, other: {} },

@@ -22,7 +22,7 @@ function read(models: Record<string, unknown>, provider: Record<string, unknown>
   return result.document;
 }
 
-test("readDocument() skips rows whose id or price cannot be read, each with its reason", () => {
+test("readDocument() skips rows with an unreadable id or price, and gives the reason for each", () => {
   const bad: Record<string, unknown> = {
     number: 42,
     list: [],
@@ -58,7 +58,7 @@ test("readDocument() skips rows whose id or price cannot be read, each with its 
   });
 });
 
-test("readDocument() skips providers that are not objects with models", () => {
+test("readDocument() skips providers without models or with an invalid id", () => {
   const result = readDocument({
     ...makeDocument({ acme: { a: {} } }),
     broken: 1,
@@ -117,7 +117,7 @@ test("readDocument() notes fields that cannot be read, and keeps the rest of the
   });
 });
 
-test("readDocument() accepts a cost with only an input price, and rejects a cost without one", () => {
+test("readDocument() accepts a cost with only an input price, and drops a cost without an input price", () => {
   const { models, unknown } = read({
     embedding: sourceRow("embedding", { cost: { input: 0.02 } }),
     output: sourceRow("output", { cost: { output: 3 } }),

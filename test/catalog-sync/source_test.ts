@@ -29,7 +29,7 @@ function sendBlanks(response: ServerResponse, count: number): void {
   send();
 }
 
-test("a URL is read completely, with or without gzip", async () => {
+test("a document at a URL is read completely, with or without gzip", async () => {
   for (const body of [Buffer.from(TEXT), gzipSync(TEXT)]) {
     await using server = await openCatalogServer((response) => {
       response
@@ -42,7 +42,7 @@ test("a URL is read completely, with or without gzip", async () => {
   }
 });
 
-test("a URL is requested with the last ETag, and 304 means an unchanged document", async () => {
+test("a URL is requested with the last ETag, and a 304 means that the document is unchanged", async () => {
   await using server = await openCatalogServer((response, request) => {
     response.writeHead(request.headers["if-none-match"] === '"v1"' ? 304 : 500).end();
   });
@@ -50,7 +50,7 @@ test("a URL is requested with the last ETag, and 304 means an unchanged document
   await expect(load(server.url)).rejects.toThrow("it answered with status 500");
 });
 
-test("a URL's credentials are sent to its server and appear in no label", async () => {
+test("credentials in a URL are sent to its server, but do not appear in the source's label", async () => {
   await using server = await openCatalogServer((response) => response.end(TEXT));
   const name = server.url.replace("http://", "http://us%40er:pass-word@").concat("?token=secret#part");
   await load(name);
@@ -110,7 +110,7 @@ for (const [what, answer, reason] of [
     "the document is larger than 32 MiB",
   ],
   [
-    "a small gzip of 100 MiB",
+    "a small gzip that expands to 100 MiB",
     (response: ServerResponse) => void response.end(gzipSync(Buffer.alloc(100 * MEBIBYTE))),
     "the document is larger than 32 MiB",
   ],
@@ -121,7 +121,7 @@ for (const [what, answer, reason] of [
   });
 }
 
-test("a request to a URL that does not respond completely times out", async () => {
+test("a request times out if the response never starts or never ends", async () => {
   for (const answer of [() => {}, (response: ServerResponse) => void response.write("{")]) {
     await using server = await openCatalogServer(answer);
     await expect(load(server.url, { timeoutMs: 100 })).rejects.toThrow(
@@ -130,7 +130,7 @@ test("a request to a URL that does not respond completely times out", async () =
   }
 });
 
-test("loading a URL without a server fails", async () => {
+test("loading a URL fails if no server listens there", async () => {
   await expect(load("http://127.0.0.1:1/api.json")).rejects.toThrow("it cannot be reached: ECONNREFUSED");
 });
 
@@ -166,13 +166,13 @@ for (const [location, reason] of [
   });
 }
 
-test("a URL without TLS is refused as a source unless it is on this machine", () => {
+test("a source URL without TLS or with invalid syntax is refused", () => {
   for (const name of ["http://models.dev/api.json", "ftp://models.dev/", "https://["]) {
     expect(() => openSource(name)).toThrow("CATALOG_SOURCE must be an https URL");
   }
 });
 
-test("a file is read with or without gzip, within the size limit of a URL", async () => {
+test("a file is read with or without gzip, up to the size limit", async () => {
   const directory = await mkdtemp(join(tmpdir(), "ulr-catalog-"));
   try {
     const path = join(directory, "models");

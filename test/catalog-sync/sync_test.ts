@@ -33,7 +33,7 @@ async function findAlias(sql: Pool, alias: string): Promise<unknown[]> {
   ];
 }
 
-test("the first sync of the bundled catalog writes it, and the second changes no row", async () => {
+test("the first sync from the bundled copy stores the catalog, and the second changes no row", async () => {
   await using db = await openTestDatabase();
   expect(await syncFrom(db.sql, bundledSource())).toMatchObject({
     outcome: "changed",
@@ -95,7 +95,7 @@ test("a sync uses the database's clock, even if the machine's clock is ahead", a
   expect(runs.map(({ outcome }) => outcome)).toEqual(["changed", "refused"]);
 });
 
-test("a sync writes new, changed, removed and returned models, and leaves the others unchanged", async () => {
+test("a sync writes new, changed, removed and returning models, and does not touch unchanged models", async () => {
   await using db = await openTestDatabase();
   const { sql } = db;
   const same = { steady: {}, fading: {}, changing: { name: "Old" } };
@@ -141,7 +141,7 @@ test("a sync writes new, changed, removed and returned models, and leaves the ot
   expect([...(await sql`select id from model_providers where removed_at is not null`)]).toEqual([]);
 });
 
-test("price changes are recorded with their sync, and rounding noise is no change", async () => {
+test("price changes are recorded with their sync, and rounding noise does not count as a change", async () => {
   await using db = await openTestDatabase();
   const { sql } = db;
   const withCost = (cost: unknown) => documentSource(makeDocument({ acme: { "x/Y:z@1": { cost } } }));
@@ -169,7 +169,7 @@ test("price changes are recorded with their sync, and rounding noise is no chang
   ]);
 });
 
-test("price changes by an operator's SQL are recorded without a sync", async () => {
+test("price changes that an operator makes in SQL are recorded without a sync", async () => {
   await using db = await openTestDatabase();
   const { sql } = db;
   await syncFrom(sql, documentSource(makeDocument({ acme: { a: {}, b: {} } })));
@@ -188,7 +188,7 @@ test("price changes by an operator's SQL are recorded without a sync", async () 
   }
 });
 
-test("an unreadable row is skipped, and its model is stale until the row can be read again", async () => {
+test("an unreadable row is skipped, and its model is marked as stale until the row is readable again", async () => {
   await using db = await openTestDatabase();
   const { sql } = db;
   const good = makeDocument({ openai: { "gpt-5": {}, "gpt-4": {} }, acme: { a: {}, b: {} } });
@@ -225,7 +225,7 @@ test("an unreadable row is skipped, and its model is stale until the row can be 
   expect((await readModels()).map((row) => row["staleSince"])).toEqual([null, null, null, null]);
 });
 
-test("an invalid optional field is noted and becomes unknown; prices and status are stored", async () => {
+test("an invalid optional field is noted and stored as unknown; the row's prices and status are stored", async () => {
   await using db = await openTestDatabase();
   await syncFrom(db.sql, documentSource(makeDocument({ acme: { a: { limit: { context: 128_000 } } } })));
   const row = { cost: { input: 5, output: 9 }, status: "deprecated", limit: { context: -1 } };
@@ -253,7 +253,7 @@ test("a cost with only an input price is stored", async () => {
   expect(stored).toEqual({ inputUsdPerMtok: 0.02, outputUsdPerMtok: null, tier: "budget" });
 });
 
-test("notes have a maximum length and contain no characters that PostgreSQL cannot store", async () => {
+test("a sync's notes are limited in number and length, and contain only characters PostgreSQL can store", async () => {
   await using db = await openTestDatabase();
   const rows = Object.fromEntries(
     Array.from({ length: 150 }, (_, n) => [`bad\0${"x".repeat(400)}-${n}`, {}]),
@@ -265,7 +265,7 @@ test("notes have a maximum length and contain no characters that PostgreSQL cann
   expect([notes.length, notes[0]?.length, notes.at(-1)]).toEqual([101, 300, "and 50 more"]);
 });
 
-test("an operator's alias survives every sync and overrides the generated one", async () => {
+test("an operator's alias survives later syncs, alongside the generated alias of the same name", async () => {
   await using db = await openTestDatabase();
   const { sql } = db;
   await sql`insert into model_aliases (alias, provider, model_id) values ('gpt-5', 'acme', 'later'), ('ours', 'openai', 'gpt-5')`;
@@ -283,7 +283,7 @@ test("an operator's alias survives every sync and overrides the generated one", 
   ]);
 });
 
-test("an alias follows its family, and becomes deprecated when its model is removed or deprecated", async () => {
+test("an alias moves to its family's newest model, and is deprecated when its model is removed or deprecated", async () => {
   await using db = await openTestDatabase();
   const { sql } = db;
   const old = { "claude-sonnet-4": { release_date: "2025-05-01" } };
@@ -308,7 +308,7 @@ test("an alias follows its family, and becomes deprecated when its model is remo
   expect(await findAlias(sql, "claude-sonnet-4")).toMatchObject([{ deprecated: false }]);
 });
 
-test("an alias follows its family on the day of a release, even if the document is unchanged", async () => {
+test("an alias moves to its family's new model on the release date, even if the document is unchanged", async () => {
   await using db = await openTestDatabase();
   const { sql } = db;
   const anthropic = {

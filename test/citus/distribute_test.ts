@@ -50,7 +50,7 @@ async function setTimeZone(app: TestApp, zone: string): Promise<void> {
   }
 }
 
-test("distributing keeps all rows, the keys between tables, and the bytes of every export in any time zone", async () => {
+test("distributing keeps all rows, foreign keys, and the bytes of every export, even in another time zone", async () => {
   await using app = await openTestApp({ database: await openUndistributedDatabase() });
   const { owner, ownerUrl } = app.db;
   const tables = EXPORT_DATASET_NAMES.map((dataset) => EXPORT_DATASETS[dataset].table);
@@ -116,7 +116,7 @@ test("a connection lost during distribution is reported as an unavailable databa
   expect(await db.owner`select from pg_dist_partition`).toHaveLength(0);
 });
 
-test("tracker check names a table that is not distributed, and tracker distribute distributes it", async () => {
+test("tracker check names an undistributed table, and tracker distribute distributes that table", async () => {
   await using db = await openTestDatabase();
   await db.owner`select undistribute_table('tracker_changes')`;
   const check = await runCommand(db.ownerUrl, ["tracker", "check"]);
@@ -128,7 +128,7 @@ test("tracker check names a table that is not distributed, and tracker distribut
   expect((await runCommand(db.ownerUrl, ["tracker", "check"])).exitCode).toBe(0);
 });
 
-test("tracker check names an index that distributed tables lack", async () => {
+test("tracker check names an index missing from a distributed table", async () => {
   await using db = await openTestDatabase();
   await db.owner`drop index issues_project_id_created_at_id_idx`;
   const check = await runCommand(db.ownerUrl, ["tracker", "check"]);
@@ -148,7 +148,7 @@ test("/metrics counts snapshots by node", async () => {
   }
 });
 
-test("a later migration changes distributed tables like local ones", async () => {
+test("a later migration changes distributed tables like local tables", async () => {
   const app = await openTestApp();
   await using _app = app;
   const { owner, sql } = app.db;
@@ -170,7 +170,7 @@ test("a later migration changes distributed tables like local ones", async () =>
   expect((await runCommand(app.db.ownerUrl, ["tracker", "check"])).exitCode).toBe(0);
 });
 
-test("time checks on distributed tables with wrong times are validated only after the rows are corrected", async () => {
+test("time checks on distributed tables are validated only after rows with wrong times are corrected", async () => {
   await using app = await openTestApp();
   const { owner, ownerUrl } = app.db;
   const [exported] = await makeProjectOnEach(cluster, app);
@@ -201,7 +201,7 @@ test("time checks on distributed tables with wrong times are validated only afte
   expect((await exportDataset(app, exported, "issues", `?as_of=${AFTER_ALL}`)).status).toBe(200);
 });
 
-test("a new row has the start time of its transaction on the coordinator, even in a long transaction", async () => {
+test("a new row gets its transaction's start time on the coordinator, even in a long transaction", async () => {
   await using app = await openTestApp();
   const [exported] = await makeProjectOnEach(cluster, app);
   if (!exported) throw new Error("Cannot go on: there is no project");
@@ -306,4 +306,4 @@ const SUITES = {
   "test/system/export_round_trip_test.ts": ["an organization export that is imported"],
 };
 
-test("tests of exports, increments, jobs and imports pass on a cluster", () => runSuites(SUITES));
+test("the tests for exports, increments, jobs and imports pass on a cluster", () => runSuites(SUITES));

@@ -126,7 +126,7 @@ test("a restarted node is used again without a restart of the service", async ()
   await waitFor(async () => (await statusAndTime(app, first)).status === 200);
 });
 
-test("exports and jobs that run while their shards move are complete and correct, or aborted", async () => {
+test("exports are complete or aborted while their shards move, and a job completes", async () => {
   await using app = await openTestApp();
   await using _runner = await openTestRunner(app, { isWorking: true });
   const { worker: _, ...large } = await makeLarge(app);
@@ -161,7 +161,7 @@ test("exports and jobs that run while their shards move are complete and correct
   expect(lines.split("\n").length).toBe(25_001);
 });
 
-test("a moved project is read on its new node", async () => {
+test("a moved project is read from its new node", async () => {
   const { app, first } = await openPair();
   await using _app = app;
   const before = await findTrackerPlace(app.db.sql, first.project.id);
@@ -173,7 +173,7 @@ test("a moved project is read on its new node", async () => {
   expect(metrics).toContain(`export_snapshots_total{database="node",node="${node}"} 1`);
 });
 
-test("an export is complete or cut off while the coordinator restarts, and later exports are correct", async () => {
+test("an export is either complete or cut off if the coordinator restarts, and later exports are correct", async () => {
   await using app = await openTestApp();
   const { worker: _, ...large } = await makeLarge(app);
   const query = `?as_of=${AFTER_ALL}`;

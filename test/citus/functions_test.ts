@@ -55,7 +55,7 @@ async function installOld({ owner }: TestDatabase, migrations: readonly Migratio
     await owner.unsafe(text.replace(/^create function/, "create or replace function"));
 }
 
-test("migrate replaces the functions of a database that an older release distributed", async () => {
+test("migrate replaces the functions in a database that an older release distributed", async () => {
   await using db = await openTestDatabase();
   const migrations = await readMigrations();
   const installed = await listEverywhere(db.ownerUrl);
@@ -101,7 +101,7 @@ async function readWayBack(): Promise<string[]> {
   return statements.trim().split(";\n");
 }
 
-test("a database moved back to one machine gets its keys and functions back, and needs no Citus", async () => {
+test("a database moved back to one machine regains its foreign keys and functions, and works without Citus", async () => {
   await using db = await openTestDatabase();
   const options = { url: db.url, applicationName: "test", max: 1, log: { warn() {} } as never };
   const nodes = await openNodes(db.sql, options);

@@ -50,7 +50,7 @@ async function runNumbers(app: TestApp, exported: ExportProject, query = ""): Pr
   return (await ndjsonRows(response)).map(({ runNumber }) => runNumber);
 }
 
-test("an open transaction of the coordinator holds back the cutoff, and its rows are later than the cutoff", async () => {
+test("an open transaction on the coordinator holds back the cutoff, so that its rows come after the cutoff", async () => {
   const { app, first } = await openPair();
   await using _app = app;
   const writer = openPool(app.db.url, { applicationName: "tracker", max: 1 });
@@ -67,7 +67,7 @@ test("an open transaction of the coordinator holds back the cutoff, and its rows
   expect(await runNumbers(app, first, `?as_of=${before}`)).not.toContain(500);
 });
 
-test("a silent node does not hold back the cutoff of other nodes' projects", async () => {
+test("a silent node does not hold back the cutoff for projects on other nodes", async () => {
   const { app, second } = await openPair();
   await using _app = app;
   const [silent] = cluster.workers;
@@ -88,7 +88,7 @@ test("a silent node does not hold back the cutoff of other nodes' projects", asy
   }
 });
 
-test("a prepared transaction that a coordinator left behind stops jobs and exports of its node until it ends", async () => {
+test("a prepared transaction left behind by a coordinator blocks its node's exports until it is rolled back", async () => {
   const { app, first, second } = await openPair();
   await using _app = app;
   const worker = cluster.urls[1] ?? "";
@@ -137,7 +137,7 @@ test("a prepared transaction that wrote no tracker row does not hold back the cu
   expect(answers).toEqual([expect.arrayContaining([800]), expect.any(Array), 201]);
 });
 
-test("on a node without Citus metadata, every prepared transaction stops exports", async () => {
+test("any prepared transaction on a node without Citus metadata blocks the node's exports", async () => {
   const { app, first } = await openPair();
   await using _app = app;
   const worker = cluster.urls[1] ?? "";
@@ -159,7 +159,7 @@ test("on a node without Citus metadata, every prepared transaction stops exports
   expect(held.status).toBe(503);
 });
 
-test("a coordinator that is killed during a commit adds no row before a cutoff already returned", async () => {
+test("a coordinator killed during a commit adds no row before a cutoff that was already returned", async () => {
   const { app, first, second } = await openPair();
   await using _app = app;
   const writer = openPool(app.db.url, { applicationName: "tracker", max: 1 });

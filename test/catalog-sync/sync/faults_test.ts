@@ -53,7 +53,7 @@ function heldSource(value: unknown): { source: CatalogSource; loading: Promise<v
 for (const [what, value, error] of [
   ["no provider", {}, "the document has no provider"],
   ["no model", { acme: { name: "Acme", models: {} } }, "the document has no model"],
-  ["another shape", [1], "the document is not a JSON object of providers"],
+  ["the wrong shape", [1], "the document is not a JSON object of providers"],
   ["only unreadable rows", makeDocument({ acme: { a: { cost: 1 } } }), "the document has no model"],
 ] as const) {
   test(`a document with ${what} is refused, changes nothing, and is recorded`, async () => {
@@ -66,7 +66,7 @@ for (const [what, value, error] of [
   });
 }
 
-test("an empty document is accepted only with --force; a document that is not a catalog is never accepted", async () => {
+test("a forced sync accepts an empty document, but never a document that is not a catalog", async () => {
   await using db = await openTestDatabase();
   const { sql } = db;
   await syncFrom(sql, documentSource(makeDocument(MODELS)));
@@ -98,7 +98,7 @@ for (const [what, answer, error] of [
   ],
   ["never answers", () => {}, "it did not send the whole document within 0.1 s"],
 ] as const) {
-  test(`a source that ${what} changes nothing, and its secrets are neither logged nor stored`, async () => {
+  test(`a source that ${what} changes nothing, and the secrets in its URL are neither logged nor stored`, async () => {
     await using db = await openTestDatabase();
     await using server = await openCatalogServer(answer);
     await syncFrom(db.sql, documentSource(makeDocument(MODELS)));
@@ -119,7 +119,7 @@ for (const [what, answer, error] of [
   });
 }
 
-test("a source is requested with an ETag only if the stored catalog came from it", async () => {
+test("a source is requested with an ETag only if the stored catalog came from that source", async () => {
   await using db = await openTestDatabase();
   const { sql } = db;
   await using server = await openCatalogServer((response, request) => {
@@ -150,7 +150,7 @@ test("a source is requested with an ETag only if the stored catalog came from it
   expect(asked()).toBeUndefined();
 });
 
-test("when two syncs store at once, one succeeds and the other leaves no trace", async () => {
+test("only one of several concurrent syncs changes the catalog, and busy syncs leave no record", async () => {
   await using db = await openTestDatabase();
   const other = await db.sql.reserve();
   await other`begin`;
@@ -180,7 +180,7 @@ test("a hanging source does not delay other syncs, and its late document does no
   expect(await countRuns(db.sql)).toBe(1);
 });
 
-test("a hanging source holds no lock and no transaction", async () => {
+test("a sync holds no advisory lock and no transaction while its source hangs", async () => {
   await using db = await openTestDatabase();
   const held = heldSource(makeDocument(MODELS));
   const hanging = syncFrom(db.sql, held.source);
@@ -213,7 +213,7 @@ test("a sync and a publication do not block each other", async () => {
   });
 });
 
-test("a connection lost during a sync leaves the last good catalog, and the failure is recorded", async () => {
+test("a sync that loses its connection keeps the last good catalog and records the failure", async () => {
   await using db = await openTestDatabase();
   await loadBundledCatalog(db.sql);
   const before = await readCatalog(db.sql);
@@ -248,7 +248,7 @@ test("a connection lost during a sync leaves the last good catalog, and the fail
   }
 });
 
-test("a sync reports why a database accepts no writes", async () => {
+test("a sync reports why the database accepts no writes", async () => {
   await using db = await openTestDatabase();
   const pool = openPool(db.url, { applicationName: "test-sync", max: 2, readOnly: true });
   try {

@@ -33,7 +33,7 @@ async function wait(sql: Pool, time: string): Promise<void> {
     set started_at = started_at - ${time}::interval, finished_at = finished_at - ${time}::interval`;
 }
 
-test("a price that falls to 0 is held, and accepted when a sync an hour later finds it again", async () => {
+test("a price that falls to 0 is held, and stored once a sync an hour later finds the same price", async () => {
   await using db = await openTestDatabase();
   const { sql } = db;
   await syncFrom(sql, priced(PAID));
@@ -58,7 +58,7 @@ test("a price that falls to 0 is held, and accepted when a sync an hour later fi
   expect(events).toHaveLength(2);
 });
 
-test("a held price that the source takes back is discarded", async () => {
+test("a held price is discarded when the source returns to the stored price", async () => {
   await using db = await openTestDatabase();
   const { sql } = db;
   await syncFrom(sql, priced(PAID));
@@ -71,7 +71,7 @@ test("a held price that the source takes back is discarded", async () => {
   expect([await priceNow(sql), (await listHeldPrices(sql)).length]).toEqual([PAID, 1]);
 });
 
-test("a different doubtful price restarts the hold; the model's other changes are stored", async () => {
+test("another doubtful price restarts the hold, and the model's other changes are stored", async () => {
   await using db = await openTestDatabase();
   const { sql } = db;
   await syncFrom(sql, priced(PAID));
@@ -120,7 +120,7 @@ test("a price is held if it changes by more than a factor of five, or to or from
   expect(taken.map(({ modelId }) => modelId).toSorted()).toEqual(found("taken"));
 });
 
-test("a rejected price stays held only while the source lists it", async () => {
+test("a rejected price stays held only until the source lists another price", async () => {
   await using db = await openTestDatabase();
   const { sql } = db;
   await syncFrom(sql, priced(PAID));
@@ -133,7 +133,7 @@ test("a rejected price stays held only while the source lists it", async () => {
   expect(await listHeldPrices(sql)).toMatchObject([{ timesSeen: 1, rejectedAt: null }]);
 });
 
-test("a price that an operator accepts is stored immediately, with its tier", async () => {
+test("a held price that an operator accepts is stored immediately and updates the model's tier", async () => {
   await using db = await openTestDatabase();
   const { sql } = db;
   await syncFrom(sql, priced(PAID));
@@ -165,7 +165,7 @@ test("a forced sync and the bundled copy store doubtful prices immediately", asy
   expect(await priceNow(sql)).toEqual(PAID);
 });
 
-test("a price stays held while its row cannot be read, and is discarded when its model is removed", async () => {
+test("a held price survives an unreadable row, and is discarded when its model is removed", async () => {
   await using db = await openTestDatabase();
   const { sql } = db;
   await syncFrom(sql, priced(PAID, { other: { b: {} } }));
@@ -212,7 +212,7 @@ test("an unchanged document confirms its doubtful prices", async () => {
   expect([await priceNow(sql), change]).toEqual([FREE, { field: "input", newValue: 0, bySync: true }]);
 });
 
-test("an unchanged document does not confirm the price of a row that cannot be read", async () => {
+test("an unchanged document does not confirm a held price whose row is unreadable", async () => {
   await using db = await openTestDatabase();
   const { sql } = db;
   await using server = await openPriceServer(PAID);
@@ -251,7 +251,7 @@ for (const [what, after, error] of [
     "it would take the price from 24 of 64 models, it would take the price from 24 of 24 models of acme",
   ],
 ] as const) {
-  test(`a document that drops ${what} is refused as a whole until a sync an hour later`, async () => {
+  test(`a document that drops ${what} is refused entirely, and accepted by a sync an hour later`, async () => {
     await using db = await openTestDatabase();
     const { sql } = db;
     await syncFrom(sql, documentOf(24, 40));
@@ -268,7 +268,7 @@ for (const [what, after, error] of [
   });
 }
 
-test("one sync may remove a tenth of all models and half of a provider's, or half of a small catalog", async () => {
+test("a sync may remove a tenth of all models and half of a provider's models, or half of a small catalog", async () => {
   await using db = await openTestDatabase();
   const { sql } = db;
   await syncFrom(sql, documentOf(10, 40));
@@ -281,7 +281,7 @@ test("one sync may remove a tenth of all models and half of a provider's, or hal
   expect(await syncFrom(sql, documentOf(4, 0))).toMatchObject({ counts: { gone: 4, inserted: 0 } });
 });
 
-test("refusals for other reasons, of another source, or before a successful sync confirm nothing", async () => {
+test("no refusal for another reason, from another source, or before a successful sync confirms a document", async () => {
   await using db = await openTestDatabase();
   const { sql } = db;
   await syncFrom(sql, documentOf(24, 40));
@@ -295,7 +295,7 @@ test("refusals for other reasons, of another source, or before a successful sync
   expect(await syncFrom(sql, documentOf(24, 1))).toMatchObject({ outcome: "refused" });
 });
 
-test("an operator's decision about a document applies to the next syncs, and the latest decision wins", async () => {
+test("an operator's decision on a refused document applies to later syncs, and the latest decision wins", async () => {
   await using db = await openTestDatabase();
   const { sql } = db;
   await syncFrom(sql, documentOf(24, 40));
@@ -308,7 +308,7 @@ test("an operator's decision about a document applies to the next syncs, and the
   expect(await syncFrom(sql, documentOf(24, 1))).toMatchObject({ outcome: "changed" });
 });
 
-test("a document that removes more than the refused one is refused again", async () => {
+test("a document that removes more models than the refused or accepted document is refused again", async () => {
   await using db = await openTestDatabase();
   const { sql } = db;
   const refused = { outcome: "refused" };
@@ -329,7 +329,7 @@ test("a document that removes more than the refused one is refused again", async
   expect(await syncFrom(sql, documentOf(24, 14))).toMatchObject({ outcome: "changed", counts: { gone: 26 } });
 });
 
-test("accepting applies to the removals of the last refused document, not of earlier ones", async () => {
+test("an operator accepts only the removals of the last refused document, not those of earlier documents", async () => {
   await using db = await openTestDatabase();
   const { sql } = db;
   await syncFrom(sql, documentOf(24, 40));
@@ -340,7 +340,7 @@ test("accepting applies to the removals of the last refused document, not of ear
   expect(await syncFrom(sql, documentOf(24, 15))).toMatchObject({ outcome: "changed", counts: { gone: 25 } });
 });
 
-test("a rejected document stays rejected when it removes more or less", async () => {
+test("a rejected document stays rejected when it removes more or fewer models", async () => {
   await using db = await openTestDatabase();
   const { sql } = db;
   await syncFrom(sql, documentOf(24, 40));
@@ -356,7 +356,7 @@ test("a rejected document stays rejected when it removes more or less", async ()
   expect(await syncFrom(sql, documentOf(24, 14))).toMatchObject({ outcome: "changed" });
 });
 
-test("a refused sync of an earlier release, which recorded no extent, confirms nothing", async () => {
+test("a refusal that an earlier release recorded without an extent does not confirm a document", async () => {
   await using db = await openTestDatabase();
   const { sql } = db;
   await syncFrom(sql, documentOf(24, 40));
@@ -366,7 +366,7 @@ test("a refused sync of an earlier release, which recorded no extent, confirms n
   expect(await syncFrom(sql, documentOf(24, 15))).toMatchObject({ outcome: "refused" });
 });
 
-test("the first sync after the bundled copy may remove up to half, because the copy may be old", async () => {
+test("the first sync after the bundled copy may remove up to half of the models", async () => {
   await using db = await openTestDatabase();
   const { sql } = db;
   await syncFrom(sql, { ...documentOf(24, 40), label: "bundled" });
