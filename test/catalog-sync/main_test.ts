@@ -287,7 +287,7 @@ test("the process does not start if the schema is outdated or the source or sche
   ]);
 });
 
-test("while the source is unreachable, the process loads the bundled copy, logs its date, and obeys SIGTERM", async () => {
+test("without its source, the process loads the bundled copy, logs the copy's date, and stops on SIGTERM", async () => {
   await using db = await openTestDatabase();
   const child = spawnSync({ DATABASE_URL: db.url, CATALOG_SOURCE: UNREACHABLE });
   await waitFor(async () => (await listRuns(db.sql)).length === 3);

@@ -63,7 +63,7 @@ describe("capabilities", () => {
       { hasVision: false, hasStreaming: false },
     ],
     ["tool_call means tools", { tool_call: true }, { hasTools: true }],
-    ["a missing structured_output means no structured output", { structured_output: undefined }, { hasStructuredOutput: false }],
+    ["missing structured_output is false", { structured_output: undefined }, { hasStructuredOutput: false }],
     [
       "attachment and reasoning are copied",
       { attachment: true, reasoning: true },
@@ -132,7 +132,7 @@ for (const [limit, contextTokens, outputTokens] of [
   [{ context: 128_000, output: null }, 128_000, null],
   [undefined, null, null],
 ] as const) {
-  test(`limit ${JSON.stringify(limit)} means ${contextTokens} context and ${outputTokens} output tokens`, () =>
+  test(`limit ${JSON.stringify(limit)} sets ${contextTokens} context and ${outputTokens} output tokens`, () =>
     expect(mapOne({ limit })).toMatchObject({ contextTokens, outputTokens }));
 }
 

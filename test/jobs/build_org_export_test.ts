@@ -72,7 +72,7 @@ async function makeOrg(app: TestApp) {
 }
 
 for (const format of EXPORT_FORMATS) {
-  test(`builds a ZIP with a manifest and the ${format} files of each project, equal to single exports`, async () => {
+  test(`builds a ZIP with a manifest and each project's ${format} files, identical to single exports`, async () => {
     await using app = await openTestApp();
     const { person, projects, directories } = await makeOrg(app);
     await using _runner = await openTestRunner(app, { isWorking: true });

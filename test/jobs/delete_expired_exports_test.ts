@@ -48,7 +48,7 @@ function keyOf(id: string, attempt: number): string {
 
 const partOf = (key: string): string => `${key}.${crypto.randomUUID()}.part`;
 
-test("expires an export after 72 hours, deletes its file, and audits the expiry as an action of the service", async () => {
+test("expires an export after 72 hours, deletes its file, and audits the expiry as an action by the service", async () => {
   await using app = await openTestApp();
   await using runner = await openTestRunner(app);
   const { person, id } = await makeReady(app, runner);
@@ -121,7 +121,7 @@ test("expires each export once when several sweeps run at the same time", async 
   }
 });
 
-test("updates the row in the next sweep if a sweep crashes after deleting the file", async () => {
+test("marks an export as expired in the next sweep if a sweep crashes after deleting the file", async () => {
   await using app = await openTestApp();
   await using runner = await openTestRunner(app);
   const { person, id } = await makeReady(app, runner);
@@ -159,7 +159,7 @@ test("keeps an export ready if its file cannot be deleted, and still expires oth
   expect(app.logLines).toContainEqual(expect.objectContaining({ event: "artifact.delete_failed" }));
 });
 
-test("finishes a download that is in progress at expiry", async () => {
+test("finishes a download that is in progress when the export expires", async () => {
   await using server = await openListeningApp();
   const { app } = server;
   await using runner = await openTestRunner(app);
@@ -272,7 +272,7 @@ test("does not delete the file of a running build in repeated sweeps", async () 
   expect((await downloadJob(app, person.key, id)).status).toBe(200);
 });
 
-test("sweeps when a runner starts, shares one schedule between runners, and replaces it when the setting changes", async () => {
+test("sweeps when a runner starts, and runners share one schedule, which is replaced when the setting changes", async () => {
   await using app = await openTestApp();
   const schedules = () =>
     app.db.sql`select name, cron, timezone from pgboss.schedule where name = 'expire_org_exports'`;

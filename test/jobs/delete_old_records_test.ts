@@ -92,7 +92,7 @@ test("keeps ended sessions for SESSION_RETENTION_DAYS", async () => {
   expect([...(await app.db.sql`select id from sessions`)]).toEqual([{ id: recent.id }]);
 });
 
-test("deletes old executions without lowering the execution count of the line", async () => {
+test("deletes old executions without lowering the line's execution count", async () => {
   await using app = await openTestApp({ config: { executionRetentionDays: 31 } });
   const { sql } = app.db;
   const person = await app.make.person();
@@ -164,7 +164,7 @@ test("the log of tracker rows is kept for 91 days, as long as increments may rea
   expect(ages.map(({ days }) => days)).toEqual([89, 90]);
 });
 
-test("deletes old catalog syncs, except the last, the last successful, decided and price-changing syncs", async () => {
+test("deletes old catalog syncs, except the last, the last successful, and any with a decision or price change", async () => {
   await using app = await openTestApp();
   const { sql } = app.db;
   const syncAtPrice = (input: number) =>
@@ -189,7 +189,7 @@ test("deletes old catalog syncs, except the last, the last successful, decided a
   expect(left.map(({ source }) => source)).toEqual(["with a price", "last good", "decided", "last"]);
 });
 
-test("deletes replaced webhook secrets when they no longer sign", async () => {
+test("deletes replaced webhook secrets once they have expired", async () => {
   await using app = await openTestApp();
   const { org } = await app.make.person();
   await app.db.sql`
@@ -206,7 +206,7 @@ test("deletes replaced webhook secrets when they no longer sign", async () => {
   expect([...left]).toEqual([{ isValid: true }]);
 });
 
-test("deletes many sessions in concurrent sweeps, and finds a batch of sessions by an index", async () => {
+test("deletes many sessions in concurrent sweeps, and finds each batch of sessions by an index", async () => {
   await using app = await openTestApp();
   const { id: userId } = await app.make.user();
   const working = await app.make.session({ userId });

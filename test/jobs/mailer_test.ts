@@ -34,7 +34,7 @@ async function failureOf(sending: Promise<unknown>): Promise<unknown> {
 }
 
 for (const scheme of ["smtp:", "smtps:"]) {
-  test(`signs in and sends over TLS to a server with scheme ${scheme}`, async () => {
+  test(`signs in and sends over TLS with an ${scheme} URL`, async () => {
     const seen: unknown[] = [];
     await using server = await openMailServer({
       secure: scheme === "smtps:",
@@ -81,7 +81,7 @@ function withoutTls(asked: unknown[]): SMTPServerOptions {
   };
 }
 
-test("sends neither a password nor its mail without TLS, and suggests a fix", async () => {
+test("sends neither the password nor the mail without TLS, and suggests a fix", async () => {
   const asked: unknown[] = [];
   await using server = await openMailServer(withoutTls(asked));
   const failure = await failureOf(mailerTo(`${withAuth(server.url)}?ignoreTLS=true`).send(MESSAGE));
@@ -93,7 +93,7 @@ test("sends neither a password nor its mail without TLS, and suggests a fix", as
   expect([asked, server.received]).toEqual([[], []]);
 });
 
-test("sends without TLS if the URL allows it or has no password", async () => {
+test("sends without TLS if the URL permits plain text or has no password", async () => {
   const asked: unknown[] = [];
   await using server = await openMailServer(withoutTls(asked));
   await mailerTo(`${withAuth(server.url)}?requireTLS=false`).send(MESSAGE);
@@ -101,7 +101,7 @@ test("sends without TLS if the URL allows it or has no password", async () => {
   expect([asked, server.received.length]).toEqual([["p/w: x"], 2]);
 });
 
-test("treats a 5xx response as permanent, unless it rejects the sender", async () => {
+test("treats a 5xx response as a permanent failure, unless the server rejects the sender", async () => {
   const steps = ["onMailFrom", "onRcptTo", "onData"] as const;
   for (const code of [451, 552]) {
     for (const step of steps) {

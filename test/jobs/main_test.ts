@@ -40,7 +40,7 @@ test("builds and mails each job once with two runners, which stop on SIGTERM", a
   }
 });
 
-test("sends a mail in progress and reports not ready after SIGTERM, even while waiting for an unresponsive bucket", async () => {
+test("finishes sending a mail and reports not ready after SIGTERM, even while a bucket does not respond", async () => {
   await using app = await openTestApp();
   const isReceived = Promise.withResolvers<void>();
   const accepting = Promise.withResolvers<void>();
@@ -78,7 +78,7 @@ test("sends a mail in progress and reports not ready after SIGTERM, even while w
   expect(mail).toEqual({ isSent: true });
 });
 
-test("runs waiting and abandoned jobs and checks schedules after the database's clock was set back", async () => {
+test("runs waiting and abandoned jobs and checks schedules after the database's clock is set back", async () => {
   await using app = await openTestApp();
   const { boss, sql } = app.deps;
   const mails: string[] = [];
@@ -128,7 +128,7 @@ test("does not start on a database with pending migrations", async () => {
   );
 });
 
-test("does not start with an invalid SMTP_URL, and does not reveal its password", async () => {
+test("does not start with an invalid SMTP_URL, and does not reveal the URL's password", async () => {
   const runner = spawnRunner({
     DATABASE_URL: "postgres://nowhere/x",
     SMTP_URL: "mailto://me:hunter2@mail.internal",

@@ -40,7 +40,7 @@ async function readAll(entries: AsyncGenerator<ZipEntry, void, void>): Promise<[
   return read;
 }
 
-test("yields the same entries in the same order", async () => {
+test("yields all entries in their original order", async () => {
   const { entries, notes } = openEntries({ a: ["1", "2", "3"], b: [], c: ["4"], d: [], e: [] });
   expect(await readAll(readAhead(entries))).toEqual([
     ["a", "123"],
@@ -81,7 +81,7 @@ test("closes all open entries when the consumer returns early", async () => {
   expect(notes.toSorted()).toEqual(["close a", "close entries", "read 1", "read 2"]);
 });
 
-test("throws the error of a broken entry when the consumer reaches it, and closes the entries", async () => {
+test("throws a broken entry's error when the consumer reaches that entry, and closes the entries", async () => {
   const { entries, notes } = openEntries({ a: ["1"], b: ["broken"], c: ["2"] });
   const names: string[] = [];
   const reading = (async () => {

@@ -157,7 +157,7 @@ test("sends a mail once even if it is queued several times", async () => {
   expect(server.received.length).toBe(1);
 });
 
-test("sends one mail from two processes, even if the mail server is slow", async () => {
+test("sends a mail only once from two processes, even if the mail server is slow", async () => {
   const response = Promise.withResolvers<void>();
   let isConnected = false;
   await using server = await openMailServer({
@@ -235,7 +235,7 @@ test("does not wait for a mail server during shutdown", async () => {
   expect(await mailState(app, id)).toEqual({ state: "retry", isMailed: false });
 });
 
-test("sends each mail once from several runners, and retries when the server is back", async () => {
+test("sends each mail once from several runners, and retries when the mail server is back", async () => {
   const port = chooseFreePort("127.0.0.1");
   const { app, runner, person, id } = await openWithReady({ smtpUrl: `smtp://127.0.0.1:${port}` });
   await using _app = app;
@@ -257,7 +257,7 @@ test("sends each mail once from several runners, and retries when the server is 
   expect(await listMismatches(app)).toEqual([]);
 });
 
-test("retries temporary errors only, and logs no address", async () => {
+test("retries only after temporary errors, and logs no email address", async () => {
   let code = 451;
   await using server = await openMailServer({
     disabledCommands: [],
@@ -287,7 +287,7 @@ test("retries temporary errors only, and logs no address", async () => {
   expect(String(entry?.["output"])).not.toContain(person.user.email);
 });
 
-test("sends neither password nor mail to a server without TLS, logs the reason, and sends once the server has TLS", async () => {
+test("sends neither password nor mail without TLS, logs the reason, and retries when the server has TLS", async () => {
   const port = chooseFreePort("127.0.0.1");
   const options = {
     onAuth: (_auth: unknown, _session: unknown, callback: AuthCallback) => callback(null, { user: "me" }),
@@ -308,7 +308,7 @@ test("sends neither password nor mail to a server without TLS, logs the reason, 
   expect(await mailState(app, id)).toEqual({ state: "completed", isMailed: true });
 });
 
-test("retries a mail if the server rejects the credentials, and does not log them", async () => {
+test("retries a mail if the server rejects the credentials, and does not log the password", async () => {
   await using server = await openMailServer({
     authOptional: false,
     disabledCommands: [],
@@ -322,7 +322,7 @@ test("retries a mail if the server rejects the credentials, and does not log the
   expect(JSON.stringify(app.logLines)).not.toContain("hunter2");
 });
 
-test("reads storage outside the mail's lock, and sends no mail about a missing file", async () => {
+test("checks the store without an open transaction, and sends no mail about a missing file", async () => {
   await using server = await openMailServer();
   const { app, runner, id } = await openWithReady({ smtpUrl: server.url }, { isEmpty: true });
   await using _app = app;

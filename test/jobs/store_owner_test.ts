@@ -33,7 +33,7 @@ async function makeReady(app: TestApp, runner: TestRunner) {
 
 const foreignKey = () => artifactKeyOf({ id: crypto.randomUUID(), attempt: 1, buildId: crypto.randomUUID() });
 
-test("a restored copy reports the original's store as foreign, and does not touch it until the copy adopts it", async () => {
+test("a restored copy reports the original's store as foreign, and uses the store only after adopting it", async () => {
   await using app = await openTestApp();
   const { artifactUrl, dataDir } = app.deps.config;
   await using mailServer = await openMailServer();
@@ -108,7 +108,7 @@ test("a restored copy reports the original's store as foreign, and does not touc
   await expect(original.mail(queued.id)).rejects.toThrow("another database owns it");
 });
 
-test("requeues a build without counting the attempt, and leaves no file, if another database adopts its store", async () => {
+test("requeues a build without counting the attempt, and leaves no file, if another database adopts the store", async () => {
   await using app = await openTestApp();
   await using other = await openTestApp({ config: { artifactUrl: app.deps.config.artifactUrl } });
   const { person } = await makeExportProject(app);
@@ -129,7 +129,7 @@ test("requeues a build without counting the attempt, and leaves no file, if anot
   expect(await listMismatches(app)).toEqual([]);
 });
 
-test("builds a job that was queued while another database owned the store, after readopting the store", async () => {
+test("builds a job that was queued while another database owned the store, once the store is adopted back", async () => {
   await using app = await openTestApp();
   const { artifactUrl } = app.deps.config;
   await using other = await openTestApp({ config: { artifactUrl } });
@@ -160,7 +160,7 @@ test("gives a directory to only one of two databases that claim it at the same t
   }
 });
 
-test("leaves one owner of a bucket without conditional writes after two databases claim it at the same time", async () => {
+test("leaves one owner for a bucket without conditional writes if two databases claim it at the same time", async () => {
   await using s3 = await startS3Server();
   const config: Partial<Config> = s3.config;
   await using app = await openTestApp({ config });
@@ -200,7 +200,7 @@ test("claims a store without a marker only if it is empty or contains only files
   expect(await readdir(directoryOf(app))).toContain(MARKER_NAME);
 });
 
-test("does not treat an unmounted volume as a new store, and lets builds wait until it is mounted or adopted", async () => {
+test("makes builds wait for an unmounted volume, and does not treat its empty directory as a new store", async () => {
   await using app = await openTestApp();
   await using runner = await openTestRunner(app);
   const { person } = await makeReady(app, runner);

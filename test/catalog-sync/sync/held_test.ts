@@ -281,7 +281,7 @@ test("a sync may remove a tenth of all models and half of a provider's models, o
   expect(await syncFrom(sql, documentOf(4, 0))).toMatchObject({ counts: { gone: 4, inserted: 0 } });
 });
 
-test("no refusal for another reason, from another source, or before a successful sync confirms a document", async () => {
+test("only a refusal for the same reason and source since the last successful sync confirms a document", async () => {
   await using db = await openTestDatabase();
   const { sql } = db;
   await syncFrom(sql, documentOf(24, 40));
@@ -329,7 +329,7 @@ test("a document that removes more models than the refused or accepted document 
   expect(await syncFrom(sql, documentOf(24, 14))).toMatchObject({ outcome: "changed", counts: { gone: 26 } });
 });
 
-test("an operator accepts only the removals of the last refused document, not those of earlier documents", async () => {
+test("accepting covers only the removals of the last refused document, not those of earlier documents", async () => {
   await using db = await openTestDatabase();
   const { sql } = db;
   await syncFrom(sql, documentOf(24, 40));

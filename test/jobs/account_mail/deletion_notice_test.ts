@@ -88,7 +88,7 @@ test("mails owners about a restoration, a deletion by an operator, and the compl
   expect(mails.find(({ subject }) => subject.endsWith("has been deleted"))?.text).not.toContain("Restore");
 });
 
-test("sends only the queued notice that matches the state of the organization", async () => {
+test("sends only the queued notice that matches the organization's current state", async () => {
   await using place = await openPlace();
   const { org, runner, server } = place;
   await place.remove();
@@ -104,7 +104,7 @@ test("sends only the queued notice that matches the state of the organization", 
   expect((await newestMail(server)).headers["subject"]).toBe(`${org.name} will not be deleted`);
 });
 
-test("refuses to delete an organization again if its owner has had ten notices within an hour", async () => {
+test("refuses to delete an organization again if ten notices were queued for its owner within an hour", async () => {
   await using place = await openPlace();
   const { api, org, owner } = place;
   for (let round = 0; round < 5; round += 1) {
@@ -132,7 +132,7 @@ test("refuses to delete an organization again if its owner has had ten notices w
   await place.remove();
 });
 
-test("restores an organization even if its owner has reached the limit of notices", async () => {
+test("restores an organization even if its owner has reached the notice limit", async () => {
   await using place = await openPlace();
   const { api, owner } = place;
   await place.remove();

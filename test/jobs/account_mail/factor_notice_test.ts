@@ -27,7 +27,7 @@ const NOTICES: [notice: FactorNotice, subject: string, ...texts: string[]][] = [
   [{ event: "copied" }, "A copy of your passkey was used", "Remove that passkey", IN_A_SESSION],
 ];
 
-test.each(NOTICES)("mails the factor notice %j", async (notice, subject, ...texts) => {
+test.each(NOTICES)("mails the second-factor notice %j", async (notice, subject, ...texts) => {
   await using server = await openMailServer({});
   await using api = await openTestApp({ config: { publicUrl: PUBLIC_URL, smtpUrl: server.url } });
   await using runner = await openTestRunner(api);

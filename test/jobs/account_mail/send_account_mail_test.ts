@@ -41,7 +41,7 @@ async function jobState({ db }: TestApp, id: string) {
   return row?.state;
 }
 
-test("sends one link, with its expiry, the requester's network, and advice if someone else made the request", async () => {
+test("mails a single link, with its expiry, the requester's network, and advice if it was not requested", async () => {
   await using place = await openWith();
   const { app, runner, server } = place;
   const user = await app.make.user({ username: "mika", email: "Mika@example.com" });
@@ -105,7 +105,7 @@ test("sends no mail about an account that does not exist or is disabled", async 
   expect(app.logLines.filter(({ event }) => event === "account_mail.skipped")).toHaveLength(2);
 });
 
-test("sends a mail with a working link on the attempt after a failure", async () => {
+test("sends a mail with a working link on the retry after a failure", async () => {
   let refusals = 1;
   await using place = await openWith({
     onRcptTo: ({ address }, _session, callback) =>
@@ -123,7 +123,7 @@ test("sends a mail with a working link on the attempt after a failure", async ()
   expect(JSON.stringify(app.logLines)).not.toContain(email);
 });
 
-test("sends a failed mail after its link has expired, unless the mail was replaced or the link was used", async () => {
+test("retries a failed mail even after its link expires, unless the mail was replaced or the link was used", async () => {
   let isDown = true;
   await using place = await openWith({
     onRcptTo: ({ address }, _session, callback) => (isDown ? callback(smtpError(451, address)) : callback()),
@@ -203,7 +203,7 @@ test("sends at most eight mails at a time to a slow server", async () => {
   expect(mostOpen).toBe(8);
 });
 
-test("sends the mail with a working link from another runner if the first is killed while sending", async () => {
+test("sends a mail with a working link from another runner if the first runner is killed while sending", async () => {
   const dropped: string[] = [];
   await using server = await openMailServer({
     // Does not respond to the first mail, like a server that hangs.
@@ -234,7 +234,7 @@ test("sends the mail with a working link from another runner if the first is kil
   expect(await second.exited).toBe(0);
 });
 
-test("keeps only the link of the newer mail valid if a mail is sent twice", async () => {
+test("keeps only the newer mail's link valid if a mail is sent twice", async () => {
   await using place = await openWith();
   const { app, runner, server } = place;
   const { email } = await app.make.user();

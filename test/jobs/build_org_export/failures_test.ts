@@ -29,7 +29,7 @@ async function openWithJob() {
   return { app, person, id, show: () => getJob(app, person.key, id) };
 }
 
-test("builds a job in the next attempt after its builder crashed, and ignores late writes of the crashed builder", async () => {
+test("builds a job on the next attempt after its builder crashes, and ignores the crashed builder's late writes", async () => {
   const { app, id, show } = await openWithJob();
   await using _app = app;
   await app.db
@@ -46,7 +46,7 @@ test("builds a job in the next attempt after its builder crashed, and ignores la
   expect(await listMismatches(app)).toEqual([]);
 });
 
-test("stops a builder that was taken over, without changing the job or leaving a file", async () => {
+test("stops a builder whose job another builder took over, without changing the job or leaving a file", async () => {
   const { app, id, show } = await openWithJob();
   await using _app = app;
   await using runner = await openTestRunner(app, {
@@ -64,7 +64,7 @@ test("stops a builder that was taken over, without changing the job or leaving a
   expect(await storedFiles(app)).toEqual([]);
 });
 
-test("stops a canceled build that waits for the database, and leaves no file", async () => {
+test("stops a canceled build that is waiting for the database, and leaves no file", async () => {
   await using app = await openTestApp();
   const { person } = await makeExportProject(app);
   const { id } = await jobOf(await postJob(app, person, { as_of: HELD_AS_OF }));
@@ -89,7 +89,7 @@ test("stops a canceled build that waits for the database, and leaves no file", a
   expect(await getJob(app, person.key, next.id)).toMatchObject({ status: "ready", number: 2 });
 });
 
-test("stops a canceled build that waits for the store, and later deletes no file of another build", async () => {
+test("stops a canceled build that is waiting for the store, and its cleanup keeps another build's file", async () => {
   const { app, person, id, show } = await openWithJob();
   await using _app = app;
   const release = Promise.withResolvers<void>();
@@ -160,7 +160,7 @@ test("fails a job after three builders have crashed", async () => {
   expect(await listMismatches(app)).toEqual([]);
 });
 
-test("leaves neither a file nor a partial file if a build fails midway", async () => {
+test("leaves no complete or partial file if a build fails midway", async () => {
   const { app, id, show } = await openWithJob();
   await using _app = app;
   await app.db.owner`alter table analysis_records rename to elsewhere`;
@@ -210,7 +210,7 @@ test("requeues a build interrupted by shutdown, without counting the attempt", a
   expect(await listMismatches(app)).toEqual([]);
 });
 
-test("makes a build wait for the database after it loses its connection", async () => {
+test("makes a build wait for the database after the build loses its connection", async () => {
   await using app = await openTestApp();
   const { person, projects } = await makeHeavyOrg(app, 1);
   // Adds more data than the sockets and the runner can buffer. A build that had already read everything would not notice the lost
@@ -257,7 +257,7 @@ test("fails the job of a deleted organization", async () => {
   expect(await listMismatches(app)).toEqual([]);
 });
 
-test("builds an increment that starts less than 91 days ago, and fails at once if its changes have been deleted", async () => {
+test("builds an increment that starts less than 91 days ago, and fails an older increment at once", async () => {
   await using app = await openTestApp();
   const { person } = await makeExportProject(app);
   await using runner = await openTestRunner(app);

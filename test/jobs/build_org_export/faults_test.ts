@@ -35,7 +35,7 @@ async function entryOf(app: TestApp, id: string) {
   return entry;
 }
 
-test("makes a job wait while its store fails, shows the fault and the next retry, and builds the job later", async () => {
+test("makes a job wait while the store fails, shows the fault and retry time, and builds the job afterwards", async () => {
   const { app, id, show, mend } = await openWithBrokenStore();
   await using _app = app;
   {
@@ -59,7 +59,7 @@ test("makes a job wait while its store fails, shows the fault and the next retry
   expect(await listMismatches(app)).toEqual([]);
 });
 
-test("pauses for 10 s, 30 s, 1 min, 2 min, and 5 min after every later fault, by the database's clock", async () => {
+test("pauses for 10 s, 30 s, 1 min, 2 min, and 5 min after each further fault, by the database's clock", async () => {
   const { app, id } = await openWithBrokenStore();
   await using _app = app;
   const pauses: number[] = [];
@@ -117,7 +117,7 @@ test("cancels a waiting job without force and does not build it later", async ()
   expect(await storedFiles(app)).toEqual([]);
 });
 
-test("makes a build wait for the database after a restart of PostgreSQL, whatever the error was", async () => {
+test("makes a build wait for the database after PostgreSQL restarts, even if the error is unknown", async () => {
   const { app, id, mend } = await openWithBrokenStore();
   await using _app = app;
   await mend();
@@ -139,7 +139,7 @@ test("makes a build wait for the database after a restart of PostgreSQL, whateve
   }
 });
 
-test("does not let a builder postpone an entry that another worker has fetched since", async () => {
+test("does not let a builder postpone a queue entry that another worker has since fetched", async () => {
   const { app, id } = await openWithBrokenStore();
   await using _app = app;
   await using runner = await openTestRunner(app);

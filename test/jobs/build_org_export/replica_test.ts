@@ -42,7 +42,7 @@ async function listWaiting(app: TestApp): Promise<number[]> {
   return rows.map(({ pid }) => pid);
 }
 
-test("reads from the replica, and from the primary after the replica terminated the connection of a build", async () => {
+test("reads from the replica, and from the primary after the replica terminates a build's connection", async () => {
   const { app, exported } = await openWithProject();
   await using _app = app;
   await using runner = await openTestRunner(app);

@@ -26,7 +26,7 @@ async function statusOf(api: TestApp, path: string, key?: string): Promise<numbe
   return response.status;
 }
 
-test("deletes members, keys, webhooks, projects and drafts of the deleted organization only", async () => {
+test("deletes only the deleted organization's members, keys, webhooks, projects and drafts", async () => {
   await using api = await openTestApp();
   const [owner, other] = [await api.make.person({ role: "owner" }), await api.make.person({ role: "owner" })];
   for (const { org, user } of [owner, other]) {
@@ -94,7 +94,7 @@ test("keeps public definitions as deprecated versions, and hides private definit
   }
 });
 
-test("subtracts the forks of a deleted organization from the fork count of their source", async () => {
+test("subtracts a deleted organization's forks from the source definition's fork count", async () => {
   await using api = await openTestApp();
   const [owner, other] = [await api.make.person({ role: "owner" }), await api.make.person({ role: "owner" })];
   await makeDefinition(api.db.sql, other, { name: "source", status: "published", visibility: "public" });
@@ -164,7 +164,7 @@ test("fails a queued export, and deletes the file of a ready export in the next 
   expect([...entries]).toEqual([{ state: "cancelled" }]);
 });
 
-test("rolls back a deletion that fails at its last statement, and retries it in the next sweep", async () => {
+test("rolls back a deletion that fails at its last statement, and retries the deletion in the next sweep", async () => {
   await using api = await openTestApp();
   const owner = await api.make.person({ role: "owner" });
   await api.make.project({ orgId: owner.org.id, ownerId: owner.user.id });
@@ -189,7 +189,7 @@ test("deletes other old records even if an organization cannot be deleted", asyn
   expect(await api.db.sql`select 1 from sessions`).toHaveLength(0);
 });
 
-test("deletes an organization before old rows", async () => {
+test("deletes an organization before it deletes old rows", async () => {
   await using api = await openTestApp();
   const owner = await api.make.person({ role: "owner" });
   await endNow(api, owner);

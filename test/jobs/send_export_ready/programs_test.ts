@@ -13,7 +13,7 @@ import email, email.policy, sys
 mail = email.message_from_binary_file(open(sys.argv[1], "rb"), policy=email.policy.default)
 print([str(d) for part in mail.walk() for d in [*part.defects, *(d for v in part.values() for d in v.defects)]])`;
 
-test("the mail passes Python's email parser without defects, even with unusual organization names", async () => {
+test("the export mail passes Python's email parser without defects, even with unusual organization names", async () => {
   await using app = await openTestApp({ config: { mailFrom: '"Acme, Inc." <exports@mail.example>' } });
   for (const name of [
     "Acme",

@@ -58,7 +58,7 @@ async function openDeliverer(app: TestApp, more: Partial<DeliverDeps> = {}) {
 
 const jobsOf = (receiver: WebhookReceiver) => receiver.received.map(({ event }) => event.data["jobId"]);
 
-test("delivers signed events of the organization and of models once, and no events of other organizations", async () => {
+test("delivers signed organization and model events once, and no events from other organizations", async () => {
   await using place = await openPlace();
   const { app, owner } = place;
   const other = await app.make.person();
@@ -166,7 +166,7 @@ async function skipPause({ db }: TestApp): Promise<number> {
   });
 }
 
-test("delivers 30 events with less than four seconds of pauses to a receiver that fails every third request", async () => {
+test("delivers 30 events to a receiver that fails every third request, with under four seconds of pauses", async () => {
   await using place = await openPlace();
   const { app, owner } = place;
   await using receiver = await openWebhookReceiver();
@@ -196,7 +196,7 @@ test("delivers 30 events with less than four seconds of pauses to a receiver tha
   expect(Math.max(...attempts)).toBeLessThanOrEqual(4);
 });
 
-test("lengthens the pauses of a webhook with consecutive failures, up to five minutes", async () => {
+test("lengthens a webhook's pauses with consecutive failures, up to five minutes", async () => {
   await using place = await openPlace();
   const { app, owner } = place;
   await using receiver = await openWebhookReceiver();
@@ -264,7 +264,7 @@ test("shares deliveries between two runners, with one request at a time per webh
   expect(row?.["count"]).toBe(100);
 });
 
-test("delivers to other receivers while one never responds", async () => {
+test("delivers to other receivers while one receiver never responds", async () => {
   await using place = await openPlace();
   const { app, owner } = place;
   await using slow = await openWebhookReceiver();
@@ -365,7 +365,7 @@ test("delivers events while the artifact store is down", async () => {
   expect(events).toContain("artifact_store.unknown_owner");
 });
 
-test("ends the delivery of a webhook that is deleted during the request", async () => {
+test("drops the delivery to a webhook that is deleted during the request", async () => {
   await using place = await openPlace();
   const { app, owner } = place;
   await using receiver = await openWebhookReceiver();
@@ -386,7 +386,7 @@ test("ends the delivery of a webhook that is deleted during the request", async 
   expect(app.logLines.filter(({ level }) => level === "error")).toEqual([]);
 });
 
-test("limits the pending deliveries of a webhook that is far behind, and processes every event", async () => {
+test("limits the pending deliveries of a webhook that is far behind, and still processes every event", async () => {
   await using place = await openPlace();
   const { app, owner } = place;
   await using receiver = await openWebhookReceiver();

@@ -33,7 +33,7 @@ test("signs a delivery, and treats any 2xx status as success", async () => {
   expect([receiver.received.length, receiver.forged]).toEqual([3, 0]);
 });
 
-test("signs the time of the claim instead of the machine's clock", async () => {
+test("signs the time at which the delivery was claimed, not the machine's time", async () => {
   const claimedAt = new Date(Date.now() - 60_000).toISOString();
   const timestamps: (string | null)[] = [];
   await using server = Bun.serve({
@@ -151,7 +151,7 @@ test("connects to the address that was checked, with a single lookup", async () 
   expect([lookups, receiver.received.length]).toEqual([1, 1]);
 });
 
-test("reports a resolver that does not respond, or that does not know the name", async () => {
+test("reports a resolver that does not respond or does not know the name", async () => {
   const silent = await send("https://hooks.example.com/", {
     timeoutMs: 50,
     resolve: () => new Promise(() => {}),
@@ -169,7 +169,7 @@ test("reports a resolver that does not respond, or that does not know the name",
   expect(unknown).toEqual({ responseStatus: null, error: NO_PUBLIC_ADDRESS, cause: "ENOTFOUND" });
 });
 
-test("reads the machine's name servers again after a lookup fails at outdated name servers", async () => {
+test("reloads the machine's name servers after a lookup at outdated name servers fails", async () => {
   const server = createSocket("udp4").bind(0, "127.0.0.1");
   await once(server, "listening");
   const { port } = server.address();
@@ -189,7 +189,7 @@ test("reads the machine's name servers again after a lookup fails at outdated na
   }
 });
 
-test("reads files while name servers do not respond", async () => {
+test("can still read files while many lookups wait for unresponsive name servers", async () => {
   const server = createSocket("udp4").bind(0, "127.0.0.1");
   await once(server, "listening");
   const others = getServers();
@@ -210,8 +210,8 @@ test("reads files while name servers do not respond", async () => {
   }
 });
 
-test("reports unreachable receivers with the same error, and the cause separately for the operator", async () => {
-  // Sends to a port without a listener, and over HTTPS to a port that does not speak TLS.
+test("reports the same error for every unreachable receiver, and the cause separately for the operator", async () => {
+  // Uses a port without a listener, and a port that does not speak TLS.
   await using receiver = await openWebhookReceiver();
   const { port } = new URL(receiver.url);
   const options = { networks: openNetworks("127.0.0.0/8") };

@@ -23,7 +23,7 @@ async function openDisabled() {
   return { app, change, queued: { webhookId, disabledAt, origin: "https://old.example" } };
 }
 
-test("names the failed address in the mail even if the URL has changed since", async () => {
+test("names the failed address in the mail even if the URL has since changed", async () => {
   const { app: opened, change, queued } = await openDisabled();
   await using app = opened;
   await using runner = await openTestRunner(app);
@@ -45,7 +45,7 @@ test("sends no mail about a webhook that was enabled again and then disabled man
   expect(await storedMails(app)).toEqual([]);
 });
 
-test("sends the mail for a queued job of an earlier release, whose payload has only the webhook's id", async () => {
+test("sends the mail for a job queued by an earlier release, whose payload has only the webhook's id", async () => {
   const { app: opened, queued } = await openDisabled();
   await using app = opened;
   await using runner = await openTestRunner(app);

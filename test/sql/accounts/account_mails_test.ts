@@ -67,7 +67,7 @@ test("does not queue notices over the limit", async () => {
   ]);
 });
 
-test("limits the mails about a user across all addresses", async () => {
+test("limits a user's mails across all addresses", async () => {
   await using app = await openTestApp();
   const { id: userId } = await app.make.user();
   for (let count = 0; count < 5; count += 1) {
@@ -76,7 +76,7 @@ test("limits the mails about a user across all addresses", async () => {
   expect(await countWanted(app)).toBe(3);
 });
 
-test("keeps the last link after a request over the limit, and revokes older links after a request within the limit", async () => {
+test("revokes older links on each request within the limit, and keeps the last link on a request over the limit", async () => {
   await using app = await openTestApp();
   const user = await app.make.user();
   const links = [await makeLink(app, user), await makeLink(app, user), await makeLink(app, user)];
@@ -100,7 +100,7 @@ async function invite(app: TestApp, orgId: string) {
   return { id, ...details, ...row };
 }
 
-test("delays invitations over the limit by up to six hours, at three per hour and one per organization", async () => {
+test("spreads invitations over the limit across six hours, three per hour and one per organization", async () => {
   await using app = await openTestApp();
   const orgs = await Promise.all(Array.from({ length: 23 }, () => app.make.org({ createdAt: "2026-01-01" })));
   const ids = orgs.map(({ id }) => id);
@@ -127,7 +127,7 @@ test("delays invitations over the limit by up to six hours, at three per hour an
   expect(rows).toHaveLength(0);
 });
 
-test("extends a reused link to seven days after another invitation over the limit", async () => {
+test("extends an earlier mail's link to seven days if an invitation over the limit reuses the link", async () => {
   await using app = await openTestApp();
   const { id: orgId } = await app.make.org();
   let mailId = "";
@@ -179,7 +179,7 @@ test("keeps a link valid if its use is rolled back", async () => {
   expect(await markAccountLinkUsed(app.deps.sql, link)).not.toBeNull();
 });
 
-test("accepts a link only for its kind, and only until it expires by the database's clock", async () => {
+test("accepts a link only for its kind of mail, and only until the link expires by the database's clock", async () => {
   await using app = await openTestApp();
   const { link } = await makeLink(app, await app.make.user());
   await app.db.sql`update account_mails set kind = 'another_kind'`;
@@ -201,7 +201,7 @@ test("revokes a user's unsent links together with the sent links", async () => {
   expect(await findUnsentAccountMail(app.deps.sql, others)).not.toBeNull();
 });
 
-test("deletes mails after their link and limit have expired, and with their user", async () => {
+test("deletes mails once their link and rate limit have expired, and when their user is deleted", async () => {
   await using app = await openTestApp();
   const { link, id } = await makeLink(app, await app.make.user());
   expect(await deleteOldRows(app.deps.sql, { ...OLD_ROWS.accountMails, limit: 10 })).toBe(0);

@@ -68,7 +68,7 @@ test("seals committed entries in a single chain, even with concurrent sealers, a
   });
 });
 
-test("seals other entries while one is uncommitted", async () => {
+test("seals committed entries while another entry is uncommitted", async () => {
   await using db = await openTestDatabase();
   await db.sql.begin(async (tx) => {
     await addEntries(tx, 1);
@@ -79,7 +79,7 @@ test("seals other entries while one is uncommitted", async () => {
   expect(await verify(db)).toMatchObject({ entries: 2 });
 });
 
-test("blocks no writer on another writer or on sealing", async () => {
+test("makes no writer wait for another writer or for sealing", async () => {
   await using db = await openTestDatabase();
   await db.sql.begin(async (first) => {
     await addEntries(first, 1);
@@ -115,7 +115,7 @@ test("prevents everyone, even the table's owner, from updating, deleting or trun
   expect(await verify(db)).toMatchObject({ entries: 2, unsealed: 1 });
 });
 
-test("prevents everyone, even the owner, from setting the time or chain position of an entry", async () => {
+test("prevents even the table's owner from setting the time or chain position of an entry", async () => {
   await using db = await openTestDatabase();
   const [row] = await db.owner`
     insert into audit_log (occurred_at, actor_type, action, subject_type, subject_id, position)
@@ -183,7 +183,7 @@ test("detects a rewritten chain by comparing it with a head that was stored else
   expect(await problemOf(db, "--head", kept)).toContain("the chain was rewritten");
 });
 
-test("audit verify --head accepts the head of the last entry that retention deleted, and fails for an older head", async () => {
+test("audit verify --head accepts the head of the last entry that retention deleted, but no older head", async () => {
   await using db = await openTestDatabase();
   await addEntries(db.sql, 3);
   await sealAuditLog(db.sql, 10);

@@ -28,7 +28,7 @@ async function openScene() {
   };
 }
 
-test("keeps an invitation pending for seven days, with a lower-case address", async () => {
+test("stores an invitation's address in lower case, and keeps the invitation pending for seven days", async () => {
   await using scene = await openScene();
   const { sql, org, user } = scene;
   expect(await scene.isPending()).toBe(false);
@@ -43,7 +43,7 @@ test("keeps an invitation pending for seven days, with a lower-case address", as
   expect(await scene.isPending()).toBe(false);
 });
 
-test("revokes an earlier invitation of the same address, even if it has expired", async () => {
+test("revokes an earlier invitation to the same address, even an expired invitation", async () => {
   await using scene = await openScene();
   const first = await scene.invite();
   await scene.sql`update organization_invitations set expires_at = now() - interval '1 second'`;
@@ -59,7 +59,7 @@ test.each([
   ["revoked", "update organization_invitations set revoked_at = now()"],
   ["from a disabled account", "update users set disabled_at = now()"],
   ["from a publisher", "update organization_members set role = 'publisher'"],
-  ["to become an owner, from an admin", "update organization_members set role = 'admin'"],
+  ["an admin's offer of the owner role", "update organization_members set role = 'admin'"],
   ["from a former member", "delete from organization_members"],
 ])("an invitation is not pending if it is %s", async (_, change) => {
   await using scene = await openScene();
@@ -70,7 +70,7 @@ test.each([
   expect(await listPendingInvitations(scene.sql, scene.org.id)).toEqual([]);
 });
 
-test("keeps an admin's invitation of another admin pending", async () => {
+test("keeps an admin's offer of the admin role pending", async () => {
   await using scene = await openScene();
   await scene.invite("admin");
   await scene.sql`update organization_members set role = 'admin'`;

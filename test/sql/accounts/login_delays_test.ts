@@ -41,7 +41,7 @@ test("doubles the delay with each attempt over the limit, up to 15 minutes", asy
   }
 });
 
-test("allows a network one attempt after its delay, even under concurrency", async () => {
+test("allows a network only one attempt after its delay, even if attempts are concurrent", async () => {
   await using db = await openTestDatabase();
   for (let attempt = 0; attempt < ATTEMPT.limit; attempt += 1) await insertUndelayedAttempt(db.sql, ATTEMPT);
   await db.sql`update login_account_attempts set attempts = 100`;
@@ -53,7 +53,7 @@ test("allows a network one attempt after its delay, even under concurrency", asy
   expect(responses.filter((isCounted) => isCounted)).toHaveLength(1);
 });
 
-test("resets an account after 10 idle minutes per attempt, at most after a day", async () => {
+test("resets an account's attempts after 10 idle minutes per attempt, or after a day at most", async () => {
   await using db = await openTestDatabase();
   const rest = async (attempts: number, minutes: number) => {
     await insertUndelayedAttempt(db.sql, ATTEMPT);

@@ -53,7 +53,7 @@ function openTestReplica(url: string, primary: Pool): { replica: Replica; events
   return { replica, events: () => lines.map(({ event }) => event) };
 }
 
-test("stops waiting for a replica that no longer responds, and no longer uses it", async () => {
+test("stops waiting for and using a replica that no longer responds", async () => {
   await using proxy = await openSlowProxy(server.replicaUrl);
   const url = new URL(server.replicaUrl);
   url.port = new URL(proxy.origin).port;
@@ -84,7 +84,7 @@ test("does not read from a replica that is disconnected from its primary, even i
   }
 });
 
-test("does not read from another database of the same server", async () => {
+test("does not read from another database on the same server", async () => {
   const position = await readPrimaryPosition(primary);
   const url = new URL(server.replicaUrl);
   url.pathname = "/template1";
@@ -106,7 +106,7 @@ test("names the missing grant if the role cannot read the replication status", a
   });
 });
 
-test("reads the position in a read-only session, and writes nothing if all WAL is flushed", async () => {
+test("reads the WAL position in a read-only session, and writes nothing if all WAL is flushed", async () => {
   await withPool(server.primaryUrl, async (reader) => {
     const readPosition = () =>
       reader.begin("read only", (tx) => readPrimaryPosition(tx)) as Promise<WalPosition>;
@@ -120,7 +120,7 @@ test("reads the position in a read-only session, and writes nothing if all WAL i
   });
 });
 
-test("returns no position and logs the reason if the primary is a standby", async () => {
+test("returns no WAL position and logs the reason if the primary is a standby", async () => {
   const { replica, events } = openTestReplica(server.replicaUrl, server.replica);
   try {
     expect(await replica.readPosition()).toBeNull();
@@ -139,7 +139,7 @@ async function waitUntilReplayed(standby: Sql, position: WalPosition): Promise<v
   await waitFor(isReplayed);
 }
 
-test("reads only from a replica of the new timeline after a switchover", async () => {
+test("reads only from a replica on the new timeline after a switchover", async () => {
   await using server = await openReplicatedServer();
   await withPool(server.primaryUrl, async (former) => {
     const before = await readPrimaryPosition(former);

@@ -6,7 +6,7 @@ import { openTestDatabase } from "../../helpers/postgres/database.ts";
 
 const LIMITS = ["statement_timeout", "idle_in_transaction_session_timeout", "transaction_timeout"];
 
-test("lets exports and mails exceed the server's limits on transactions", async () => {
+test("lets exports and mails exceed the server's time limits for transactions", async () => {
   await using db = await openTestDatabase();
   // PostgreSQL 15 and 16 have no transaction_timeout.
   const known = await db.sql<

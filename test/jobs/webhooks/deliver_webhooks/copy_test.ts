@@ -21,7 +21,7 @@ import { waitFor } from "../../../helpers/wait_for.ts";
 
 const NETWORKS = "127.0.0.0/8";
 
-test("delivers nothing from a copy with its own artifact store until it is adopted, then all pending events", async () => {
+test("delivers nothing from a copy with its own artifact store until it adopts the store, then all pending events", async () => {
   await using app = await openTestApp({ config: { webhookAllowedNetworks: NETWORKS } });
   const owner = await app.make.person({ role: "owner" });
   await using receiver = await openWebhookReceiver();
@@ -61,7 +61,7 @@ test("delivers nothing from a copy with its own artifact store until it is adopt
   }
 });
 
-test("delivers nothing from a copy even if the database fails at the first check of the store's owner", async () => {
+test("delivers nothing from a copy even if the first check of the store's owner fails", async () => {
   await using app = await openTestApp({ config: { webhookAllowedNetworks: NETWORKS } });
   const owner = await app.make.person({ role: "owner" });
   await using receiver = await openWebhookReceiver();
@@ -86,7 +86,7 @@ test("delivers nothing from a copy even if the database fails at the first check
   expect(await app.db.sql`select from webhook_deliveries where attempts > 0`).toHaveLength(0);
 });
 
-test("mails no owner about a disabled webhook from a copy", async () => {
+test("sends no mail about a disabled webhook from a copy of the database", async () => {
   await using app = await openTestApp();
   const owner = await app.make.person({ role: "owner" });
   await ensureInstallation(app.db.sql);

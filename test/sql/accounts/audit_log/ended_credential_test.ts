@@ -22,7 +22,7 @@ const ENDS: Readonly<Record<string, (tx: Sql) => Promise<unknown>>> = {
 };
 
 for (const [why, end] of Object.entries(ENDS)) {
-  test(`rejects a publication that waited for its version if ${why} meanwhile`, async () => {
+  test(`rejects a publication if ${why} while the publication waited for a lock`, async () => {
     await using api = await openTestApp();
     const person = await api.make.person();
     await createAgent(api, person, { name: "reviewer" });
@@ -41,7 +41,7 @@ for (const [why, end] of Object.entries(ENDS)) {
   });
 }
 
-test("rejects a publication if its key was revoked while it waited for its last lock, that of the cycle search", async () => {
+test("rejects a publication if its key was revoked while the publication waited for the dependency graph", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   await publishAgent(api, person, { name: "helper" });
@@ -59,7 +59,7 @@ test("rejects a publication if its key was revoked while it waited for its last 
   expect(row).toEqual({ status: "draft" });
 });
 
-test("does not record an execution with a revoked key, although the commit is sent before the lock is acquired", async () => {
+test("records no execution if its key is revoked during a wait for a lock, even if the commit is already sent", async () => {
   await using api = await openTestApp();
   const admin = await makePlatformAdmin(api);
   await publishAgent(api, await api.make.person(), { name: "open", visibility: "public" });
@@ -76,7 +76,7 @@ test("does not record an execution with a revoked key, although the commit is se
   expect(await countActions(api, "execution.record")).toBe(0);
 });
 
-test("prevents a session that a password change has revoked from adding a second factor", async () => {
+test("prevents a session revoked by a password change from adding a second factor", async () => {
   const clock = new Clock();
   await using api = await openTestApp({ now: clock.now });
   const account = await makeAccount(api);

@@ -68,8 +68,8 @@ function openCrashingServer(): Promise<FakeServer> {
   });
 }
 
-// By default, the driver would first query the array types on a new connection, and would not report a failure of that query.
-test("rejects the waiting query, without ending the process, if the database crashes under a new connection", async () => {
+// By default, the driver first queries the array types on a new connection, and would not report the failure of that query.
+test("rejects a query, without ending the process, if the server crashes during a new connection's first query", async () => {
   const server = await openCrashingServer();
   const sql = openPool(server.url, { applicationName: "test", max: 1 });
   const ask = () => sql`select 1`.catch((thrown: { code?: string }) => thrown.code);
@@ -103,7 +103,7 @@ function openResettingServer(statements: string[]): Promise<FakeServer> {
   });
 }
 
-test("sends no statement of a transaction that lost its connection over the pool's next connection", async () => {
+test("sends no statement of a transaction with a lost connection over the pool's next connection", async () => {
   const statements: string[] = [];
   const server = await openResettingServer(statements);
   const sql = openPool(server.url, { applicationName: "test", max: 1 });
@@ -133,7 +133,7 @@ test("sends no statement of a transaction that lost its connection over the pool
   server.close();
 });
 
-test("rejects the queries of a reserved connection that was lost", async () => {
+test("rejects queries on a reserved connection that was lost", async () => {
   const server = await openResettingServer([]);
   const sql = openPool(server.url, { applicationName: "test", max: 1 });
   const connection = await sql.reserve();

@@ -19,7 +19,7 @@ async function listPrepared(sql: Sql): Promise<string[]> {
   return rows.map(({ statement }) => statement);
 }
 
-test("keeps the most recently used statements of a connection, and deallocates others", async () => {
+test("keeps a connection's most recently used statements, and deallocates the other statements", async () => {
   await using db = await openTestDatabase();
   const sql = db.openPool({ applicationName: "test", max: 1 });
   const often = "select $1::int + 0 as sum";
@@ -32,7 +32,7 @@ test("keeps the most recently used statements of a connection, and deallocates o
   expect(await addTo(sql, 1)).toBe(2);
 });
 
-test("deallocates statements among concurrent, failing and partially read statements", async () => {
+test("deallocates statements without affecting concurrent, failing and partially read statements", async () => {
   await using db = await openTestDatabase();
   const sql = db.openPool({ applicationName: "test", max: 1 });
   const numbers = Array.from({ length: 2 * MAX_STATEMENTS }, (_, number) => number);

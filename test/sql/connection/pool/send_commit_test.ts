@@ -34,7 +34,7 @@ test("sends begin, the statement and the commit before the server's first respon
   await sql.end({ timeout: 1 });
 });
 
-test("runs other queries on the connection before or after the transaction, not within it", async () => {
+test("never runs other queries on the connection within the transaction", async () => {
   await using db = await openTestDatabase();
   const sql = openPool(db.url, { applicationName: "test", max: 1 });
   const ask = async () => {
@@ -79,7 +79,7 @@ test("rejects a statement after the commit", async () => {
   await sql.end();
 });
 
-test("rejects the transaction with the error of begin, regardless of the statements sent after it", async () => {
+test("rejects a transaction with the error from its begin, whatever statements follow", async () => {
   await using db = await openTestDatabase();
   const breakBegin = (chunk: Buffer) =>
     Buffer.from(chunk.toString("latin1").replace("begin read only", "begun read only"), "latin1");

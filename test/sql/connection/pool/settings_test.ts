@@ -4,7 +4,7 @@ import { openPool } from "../../../../sql/connection/pool.ts";
 import { openTestApp } from "../../../helpers/http/app.ts";
 import { openTestDatabase } from "../../../helpers/postgres/database.ts";
 
-test("disables JIT compilation in sessions of requests and exports", async () => {
+test("disables JIT compilation in sessions for requests and exports", async () => {
   await using app = await openTestApp();
   for (const sql of [app.deps.sql, app.deps.exportSql]) {
     const [row] = await sql`show jit`;
@@ -12,7 +12,7 @@ test("disables JIT compilation in sessions of requests and exports", async () =>
   }
 });
 
-test("returns the same digits and bytes whatever the settings of the database", async () => {
+test("returns the same digits and bytes whatever the database's settings", async () => {
   await using db = await openTestDatabase();
   const name = new URL(db.url).pathname.slice(1);
   await db.admin.unsafe(`alter database ${name} set extra_float_digits = 0`);

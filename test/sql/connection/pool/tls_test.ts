@@ -20,7 +20,7 @@ async function connect(url: string, query = ""): Promise<unknown> {
   }
 }
 
-test("encrypts and verifies like libpq with each sslmode", async () => {
+test("encrypts and verifies like libpq in every sslmode", async () => {
   await using server = await openTlsServer();
   const { url } = server;
   const ca = `&sslrootcert=${server.authority}`;
