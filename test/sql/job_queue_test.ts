@@ -72,7 +72,7 @@ test("enqueueJob() keeps text unchanged and rejects an id that is already queued
   await boss.stop({ graceful: false });
 });
 
-test("limits an attempt by the job's timeout, or by the queue's timeout if the job has none", async () => {
+test("limits an attempt by the job's timeout, or by the queue's timeout if the job has no timeout", async () => {
   await using db = await openTestDatabase();
   const boss = await openQueue(db.sql, failOn);
   const id = () => crypto.randomUUID();
@@ -143,7 +143,7 @@ async function listStates(db: TestDatabase, queue: string): Promise<string[]> {
   return rows.map((row) => row.state);
 }
 
-test("runs the maintenance of the worker's queue on the service's own pool", async () => {
+test("maintains the worker's queue over the service's own pool", async () => {
   await using db = await openTestDatabase();
   await using worker = await openWorker(db);
   const { boss, sql, errors } = worker;
@@ -165,7 +165,7 @@ test("runs the maintenance of the worker's queue on the service's own pool", asy
   expect(errors).toEqual([]);
 });
 
-test("keeps a build in the queue, however often it was postponed or its runner crashed", async () => {
+test("keeps a build in the queue, however often the build is postponed or its runner crashes", async () => {
   await using db = await openTestDatabase();
   await using worker = await openWorker(db);
   const { boss, sql, errors } = worker;
@@ -190,7 +190,7 @@ test("keeps a build in the queue, however often it was postponed or its runner c
   expect(errors).toEqual([]);
 });
 
-test("leaves no open transaction if an SQL script of pg-boss fails midway", async () => {
+test("leaves no open transaction if a pg-boss SQL script fails midway", async () => {
   await using db = await openTestDatabase();
   await using worker = await openWorker(db);
   // The runtime role owns no tables, so it cannot create a partition.

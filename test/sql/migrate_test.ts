@@ -88,7 +88,7 @@ test("migrate() applies every file once, oldest first", async () => {
   expect(await migrate(db.owner)).toEqual({ applied: [], unknown: [] });
 });
 
-test("migrate() runs in only one of two concurrent callers, and reports that the other waits", async () => {
+test("migrate() runs for only one of two concurrent callers, and reports that the other caller is waiting", async () => {
   await using db = await openEmptyDatabase();
   const other = openPool(db.ownerUrl, { applicationName: "other migrator", max: 2 });
   const waits: string[] = [];
@@ -143,7 +143,7 @@ test("migrate() waits until the current file of a killed migrator is applied com
   expect(await db.owner`select from pg_indexes where tablename = 'analysis_records'`).toHaveLength(3);
 });
 
-test("migrate() applies a file again after its connection was terminated midway and the file was rolled back", async () => {
+test("migrate() applies a file again after a terminated connection rolled the file back midway", async () => {
   await using db = await openTestDatabase();
   await whileHalfDone(db, async (migrator) => {
     for (const { pid } of await listWaiting(db.owner)) {
@@ -179,7 +179,7 @@ test("migrate() stops waiting for an unavailable lock, lets queued writers proce
   expect((await migrating).applied).toEqual([LATER]);
 });
 
-test("migrate() limits the total wait for the locks of a file, so that reads queued behind it do not time out", async () => {
+test("migrate() limits the total wait for a file's locks, so that reads queued behind the file do not time out", async () => {
   await using db = await openTestDatabase();
   const migrations = await withOneMore(
     "alter table api_keys add later int; alter table runs add later int; alter table issues add later int",
@@ -254,7 +254,7 @@ test("migrate() rejects a file that was changed after it was applied", async () 
   await expect(readSchemaState(db.sql)).rejects.toThrow(refusal);
 });
 
-test("migrate() of an older release changes nothing, and reports the reason", async () => {
+test("migrate() from an older release changes nothing, and reports the reason", async () => {
   await using db = await openTestDatabase();
   await migrate(db.owner, { migrations: await withOneMore("create table later (id int)") });
   await db.owner`delete from pgboss.queue`;
@@ -283,7 +283,7 @@ test("migrate() releases its lock when it fails", async () => {
   expect(await migrate(db.owner)).toEqual({ applied: [], unknown: [] });
 });
 
-test("migrate() finds its history in any schema of the search path", async () => {
+test("migrate() finds its history in any schema on the search path", async () => {
   await using db = await openTestDatabase();
   await db.owner.unsafe("create schema ulr; alter table schema_migrations set schema ulr");
   const searchPath = encodeURIComponent("ulr, public");

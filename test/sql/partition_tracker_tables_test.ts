@@ -51,7 +51,7 @@ async function describeTables(sql: Pool): Promise<readonly unknown[]> {
   return [...rights, ...lines];
 }
 
-test("keeps rows, names, keys, privileges and the bytes of exports when tables are partitioned", async () => {
+test("keeps rows, names, keys, privileges and export bytes when tables are partitioned", async () => {
   await using app = await openTestApp();
   const { sql, owner } = app.db;
   const projects = [await makeExportProject(app), await makeExportProject(app), await makeExportProject(app)];
@@ -138,7 +138,7 @@ test("removes a moved row from copies of its old project, and adds it to copies 
   await expectMoveFollowed(app);
 });
 
-test("logs moves in tables that an earlier release has partitioned, after an upgrade", async () => {
+test("logs moved rows after an upgrade, in tables that an earlier release partitioned", async () => {
   await using app = await openTestApp();
   const { owner } = app.db;
   await partition(owner);
@@ -155,7 +155,7 @@ test("logs moves in tables that an earlier release has partitioned, after an upg
   expect(await runJson(app.db.url, ["tracker", "check"])).toMatchObject({ differences: [] });
 });
 
-test("stops before any change if the script cannot keep an object", async () => {
+test("refuses to partition a table if the script cannot keep a dependent view or trigger", async () => {
   await using app = await openTestApp();
   const { owner } = app.db;
   await owner`create view open_issues as select * from issues where status = 'open'`;
@@ -183,7 +183,7 @@ async function planOf(app: TestApp, query: string): Promise<{ nodes: string[]; t
   }
 }
 
-test("reads one partition of a table and of its parents in an export, in index order", async () => {
+test("reads only one partition of each table in an export, in index order", async () => {
   await using app = await openTestApp();
   const { project } = await makeExportProject(app);
   await app.db.sql`

@@ -77,7 +77,7 @@ test("the runtime role cannot change the audit log", async () => {
   }
 });
 
-test("the runtime role can use new tables, and loses privileges that it should not have", async () => {
+test("the runtime role can use new tables, and migrate() restores the role's intended privileges", async () => {
   await using db = await openTestDatabase();
   await db.owner`create table later (id bigint generated always as identity)`;
   await db.owner`create table pgboss.later (id bigserial)`;
@@ -88,7 +88,7 @@ test("the runtime role can use new tables, and loses privileges that it should n
   expect(await listUnusual(db.sql)).toEqual(RESTRICTED);
 });
 
-test("the runtime role cannot update any column of append-only tables, whatever it was granted", async () => {
+test("the runtime role loses update privileges on columns of append-only tables at the next migration", async () => {
   await using db = await openTestDatabase();
   const listUpdatable = async () => {
     const rows = await db.owner<{ name: string }[]>`

@@ -64,7 +64,7 @@ async function countVisited(sql: Pool, query: DefinitionLineQuery, versions: rea
   return visit(plan[0].Plan);
 }
 
-test("visits only a few lines for a name that thousands of organizations use", async () => {
+test("reads only a few definition lines for a name that thousands of organizations use", async () => {
   await using db = await createTestDatabase();
   const make = createFactory(db.sql);
   const [author, member] = [await make.person(), await make.person()];
@@ -82,7 +82,7 @@ test("visits only a few lines for a name that thousands of organizations use", a
   }
 });
 
-test("prefers a line with a published version to older lines without one, and otherwise chooses the oldest line", async () => {
+test("chooses the oldest line with a published version, or the oldest line if no version is published", async () => {
   await using db = await createTestDatabase();
   const author = await createFactory(db.sql).person();
   await makeStrangers(db.owner, author, { deprecated: 2, published: 2 });
@@ -136,7 +136,7 @@ test("reads only a few lines for a name that is private to thousands of organiza
   expect(await withReads(findOwn)).toEqual({ id: own.lineId, readsFew: true });
 });
 
-test("chooses a line of drafts only if no other line has a version that others can see", async () => {
+test("prefers a line with a version that others can see to a line with only drafts", async () => {
   await using db = await createTestDatabase();
   const make = createFactory(db.sql);
   const [author, member] = [await make.person(), await make.person()];

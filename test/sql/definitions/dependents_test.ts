@@ -4,7 +4,7 @@ import { makeDefinition } from "../../helpers/definitions/definitions.ts";
 import { createTestDatabase } from "../../helpers/postgres/database.ts";
 import { createFactory } from "../../helpers/postgres/factory.ts";
 
-test("finds dependents by the index of names, which excludes texts that are too long for it", async () => {
+test("finds dependents by the index of names, which omits names that are too long for an index entry", async () => {
   await using db = await createTestDatabase();
   const person = await createFactory(db.sql).person();
   const { lineId } = await makeDefinition(db.sql, person, { name: "base", status: "published" });

@@ -14,7 +14,7 @@ import { createFactory } from "../../helpers/postgres/factory.ts";
 /** Window lengths in minutes: one minute, about an hour, ten hours, a day, and the maximum of 30 days. */
 const WINDOWS = [1, 59, 60, 61, 600, 1440, 43_200];
 
-test("counts the same executions in windows of any length as a scan of the records, after any change", async () => {
+test("counts executions in windows of any length exactly, after any change to the records", async () => {
   await using db = await openTestDatabase();
   const { sql } = db;
   const person = await createFactory(sql).person();

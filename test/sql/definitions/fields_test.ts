@@ -4,7 +4,7 @@ import { findDefinitionById } from "../../../sql/definitions/versions.ts";
 import { ask, createAgent, publishAgent, write } from "../../helpers/definitions/definitions.ts";
 import { openTestApp } from "../../helpers/http/app.ts";
 
-test("returns a row and its JSON with the declared fields, in order, with the same values", async () => {
+test("returns a row and its JSON with the declared fields in the same order and with the same values", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   const provenance = { authorshipType: "human" };

@@ -103,7 +103,7 @@ test("writes the documented hashes to a database of an older release, and change
   expect((await runCommand(db.ownerUrl, ["migrate"])).out).not.toContain("hashes");
 });
 
-test("recomputes hashes that an older release wrote after a migration, and prints their number", async () => {
+test("recomputes hashes that an older release wrote after a migration, and prints how many", async () => {
   await using db = await openTestDatabase();
   await makeOldVersions(db, 3);
   await rehashDefinitions(db.owner, { onProgress() {} });
@@ -121,7 +121,7 @@ test("recomputes hashes that an older release wrote after a migration, and print
   expect(rehashed?.hash).not.toBe(draft?.hash ?? "");
 });
 
-test("hashes the bytes of a text that can no longer be parsed", async () => {
+test("hashes the raw bytes of a YAML text that can no longer be parsed", async () => {
   await using db = await openTestDatabase();
   await makeOldVersions(db, 2);
   const yaml = `${agentYaml("agent-0001")}  x: &x {a: 1}\n  y: {<<: *x}\n`;
@@ -130,7 +130,7 @@ test("hashes the bytes of a text that can no longer be parsed", async () => {
   expect((await listRows(db))[1]?.hash).toBe(digest(yaml));
 });
 
-test("continues after a migrator was killed, even with two concurrent migrators", async () => {
+test("continues after a migrator is killed, even with two concurrent migrators", async () => {
   await using db = await openTestDatabase();
   await makeOldVersions(db, 400);
   // Slows each batch down to about a second, so that the process is killed before the last batch.
@@ -172,7 +172,7 @@ test("does not wait for writers, and does not overwrite their changes", async ()
   expect(rows[1]?.yaml).toBe(yaml);
 });
 
-test("allows one replacement of a published version's hash, and only by a hash of the new format", async () => {
+test("lets a published version's hash be replaced only once, and only by a hash in the new format", async () => {
   await using db = await openTestDatabase();
   await makeOldVersions(db, 1);
   const set = async (columns: Readonly<Record<string, string | null>>) =>

@@ -69,7 +69,7 @@ describe("resolveDefinition()", () => {
     expect(await resolved(db, { name: "reviewer", orgId: first.org.id })).toBe("no line");
   });
 
-  test("prefers a bound key's organization, then the viewer's own, then the line that was published first", async () => {
+  test("prefers a bound key's organization, then the viewer's organizations, then the line published first", async () => {
     const { db, make, first, second } = await openWithPeople();
     await using _ = db;
     const open = { name: "reviewer", visibility: "public", status: "published" } as const;
@@ -104,7 +104,7 @@ describe("resolveDefinition()", () => {
   });
 });
 
-describe("resolveDefinition() of unpublished lines", () => {
+describe("resolveDefinition() for unpublished lines", () => {
   test("finds a draft by its version, and otherwise chooses another organization's public line", async () => {
     const { db, first, second } = await openWithPeople();
     await using _ = db;
@@ -129,7 +129,7 @@ describe("resolveDefinition() of unpublished lines", () => {
     expect(await resolved(db, named)).toEqual([first.org.id, "1.0.0"]);
   });
 
-  test("finds archived versions by name@version only", async () => {
+  test("finds archived versions only by name@version", async () => {
     const { db, first } = await openWithPeople();
     await using _ = db;
     await makeDefinition(db.sql, first, { name: "reviewer", status: "archived", visibility: "public" });
@@ -137,7 +137,7 @@ describe("resolveDefinition() of unpublished lines", () => {
     expect(await resolved(db, { name: "reviewer", version: "1.0.0" })).toEqual([first.org.id, "1.0.0"]);
   });
 
-  test("keeps the name of an archived line for its organization", async () => {
+  test("prefers the viewer's own archived line to another organization's published line", async () => {
     const { db, first, second } = await openWithPeople();
     await using _ = db;
     const archived = { name: "reviewer", status: "archived", visibility: "public" } as const;
@@ -148,7 +148,7 @@ describe("resolveDefinition() of unpublished lines", () => {
   });
 });
 
-test("listReferenceCandidates() returns one visible version per interval, and no drafts or quarantined versions", async () => {
+test("listReferenceCandidates() returns one visible version per interval, never a draft or quarantined version", async () => {
   const { db, first, second } = await openWithPeople();
   await using _ = db;
   const open = { name: "helper", visibility: "public", status: "published" } as const;
@@ -194,7 +194,7 @@ describe("a published version", () => {
     return violates(error, "definitions_published_guard");
   }
 
-  test("cannot be changed or deleted by any role", async () => {
+  test("cannot be changed or deleted", async () => {
     const { db, first } = await openWithPeople();
     await using _ = db;
     const { sql } = db;
@@ -211,7 +211,7 @@ describe("a published version", () => {
     expect(await refused(sql`delete from definitions where id = ${id}`)).toBe(true);
   });
 
-  test("can be rendered again and change its status, while a draft can change freely", async () => {
+  test("can get a new rendering and status, while a draft can be changed and deleted", async () => {
     const { db, first } = await openWithPeople();
     await using _ = db;
     const { sql } = db;

@@ -125,7 +125,7 @@ test("returns each event exactly once, in whatever order transactions commit", a
   }
 });
 
-test("returns the same order to several readers that settle concurrently during writes", async () => {
+test("returns events in the same order to several readers that settle concurrently during writes", async () => {
   await using db = await openTestDatabase();
   const writing = Promise.all(
     Array.from({ length: 4 }, async (_, writer) => {
@@ -160,7 +160,7 @@ test("returns the same order to several readers that settle concurrently during 
   expect(ofOne).toEqual(Array.from({ length: 50 }, (_, n) => [`0-${n}-a`, `0-${n}-b`]).flat());
 });
 
-test("does not hold back the feed while a transaction with an event is open", async () => {
+test("returns committed events while another transaction with an event is still open", async () => {
   await using db = await openTestDatabase();
   const held = await openWriter(db.sql, true);
   await held.write("late");

@@ -68,7 +68,7 @@ test("copyRows() yields rows larger than its chunks", async () => {
   await pool.end();
 });
 
-test("copyRows() leaves the connection usable after any kind of end", async () => {
+test("copyRows() leaves the connection usable, however the copy ends", async () => {
   await using db = await openTestDatabase();
   const pool = openStreamPool(db);
   const consume = async (query: string, chunks: number, signal = NOBODY_LEAVES): Promise<unknown> => {
@@ -188,7 +188,7 @@ async function isWaitingFor(db: TestDatabase, waitEvents: readonly string[]): Pr
   return waiting.length > 0;
 }
 
-test("ends a running COPY when its snapshot is closed, whatever the COPY waits for", async () => {
+test("ends a running COPY when its snapshot is closed, whatever the COPY is waiting for", async () => {
   await using db = await openTestDatabase();
   const pool = openStreamPool(db);
   {

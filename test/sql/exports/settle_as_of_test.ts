@@ -263,7 +263,7 @@ test.each<[string, (role: string) => string]>([
   await api.end();
 });
 
-test("settleAsOf() is held back by a session that wrote before its role lost the right to", async () => {
+test("settleAsOf() is held back by a session that wrote before its role lost the right to write", async () => {
   await using db = await openTestDatabase();
   const api = openApiPool(db);
   const role = `role_${crypto.randomUUID().slice(0, 8)}`;

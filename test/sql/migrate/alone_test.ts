@@ -38,7 +38,7 @@ function hasBegun(db: TestDatabase): Promise<boolean> {
   return findIndex(db.sql).then((index) => index !== undefined);
 }
 
-test("builds the index of a migration without a transaction while others write, and records the migration", async () => {
+test("builds a non-transactional migration's index during other sessions' writes, and records the migration", async () => {
   await using db = await openTestDatabase();
   const migrations = await withIndex();
   const writer = await holdWriter(db);
@@ -68,7 +68,7 @@ test("rebuilds an index that a failed attempt left invalid", async () => {
   expect(await findIndex(db.sql)).toEqual({ isValid: true });
 });
 
-test("waits for the index of a killed migrator to be built", async () => {
+test("waits until the index that a killed migrator began is built", async () => {
   await using db = await openTestDatabase();
   const migrations = await withIndex();
   const writer = await holdWriter(db);
@@ -96,7 +96,7 @@ test("waits for the index of a killed migrator to be built", async () => {
   expect(await findIndex(db.sql)).toEqual({ isValid: true });
 });
 
-test("builds one index from two concurrent migrators, neither of which waits for the other's snapshot", async () => {
+test("lets only one of two concurrent migrators build the index, and lets both migrators finish", async () => {
   await using db = await openTestDatabase();
   const migrations = await withIndex();
   const results = await Promise.all([migrate(db.owner, { migrations }), migrate(db.admin, { migrations })]);

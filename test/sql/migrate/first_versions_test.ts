@@ -53,7 +53,7 @@ test("marks first versions that are updated during the backfill", async () => {
   expect(first).toEqual(["one@1.0.0", "two@1.0.0"]);
 });
 
-test("marks a version that is created during the backfill, although the backfill does not see it", async () => {
+test("marks the first version of a line that is created during the backfill", async () => {
   await using db = await openBeforeFill(["one"]);
   const first = await listFirstAfter(
     db,

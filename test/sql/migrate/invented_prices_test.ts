@@ -51,7 +51,7 @@ async function listChanges(sql: Pool): Promise<unknown[]> {
   return [...(await sql`select * from model_price_changes order by id`)];
 }
 
-test("deletes the changes that the demo invented, and keeps changes by syncs and operators", async () => {
+test("deletes the price changes that the demo invented, and keeps changes by syncs and operators", async () => {
   await using db = await openTestDatabase();
   const { sql } = db;
   await syncFrom(sql, documentSource(makeDocument({ acme: { ...MODELS, unpriced: { cost: undefined } } })));
@@ -80,7 +80,7 @@ test("deletes the changes that the demo invented, and keeps changes by syncs and
   expect(await listChanges(sql)).toEqual([...recorded]);
 });
 
-test("keeps changes of any date if there was no demo", async () => {
+test("keeps price changes of any date if there was no demo", async () => {
   await using db = await openTestDatabase();
   const { sql } = db;
   await syncFrom(sql, documentSource(makeDocument({ acme: MODELS })));

@@ -60,7 +60,7 @@ const PAST: PastEvent[] = [
 ].map(([at, event, cost]) => ({ at, event, cost, provider: "acme", model: "a" }) as PastEvent);
 const KEY = { provider: "acme", modelId: "a" };
 
-test("ends the bundled history where the service's own record starts, with a change to the recorded prices", () => {
+test("ends the bundled history where the service's own record starts, and adds a change to the recorded prices", () => {
   const stored = [{ ...KEY, createdAt: "2026-03-15T00:00:00.000Z", prices: { input: 1, output: 9 } }];
   expect(planBundledHistory(PAST, stored, NOW)).toEqual({
     gone: [],
@@ -79,7 +79,7 @@ test("adds no history to a model that the service recorded before the model's fi
   expect(planBundledHistory(PAST, stored, NOW)).toEqual({ gone: [], knownSince: [], changes: [] });
 });
 
-test("marks a model known only from the history as gone when its events end, or now if they still list it", () => {
+test("marks a model known only from the history as gone at its last event, or now if it was still listed", () => {
   const [model] = planBundledHistory(PAST, [], NOW).gone;
   expect(model).toEqual({
     ...KEY,

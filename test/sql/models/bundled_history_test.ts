@@ -76,7 +76,7 @@ test("adds the history of removed models, and no prices before the first event",
   });
 });
 
-test("keeps the records of an older installation, and adds the prices before them", async () => {
+test("keeps the price records of an older installation, and adds earlier prices", async () => {
   await using db = await openTestDatabase();
   const price = (input: number) =>
     documentSource(
@@ -109,7 +109,7 @@ test("keeps the records of an older installation, and adds the prices before the
   expect(late?.model).toMatchObject({ prices: { input: 1.25, output: 10, cacheRead: 0.13 } });
 });
 
-test("adds no history to a catalog of another source or to an empty catalog", async () => {
+test("adds no history to a catalog from another source or to an empty catalog", async () => {
   await using db = await openTestDatabase();
   expect(await addBundledHistory(db.sql)).toBeNull();
   await syncFrom(db.sql, documentSource(makeDocument({ openai: { "gpt-5": {} } })));

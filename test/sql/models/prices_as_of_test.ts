@@ -149,7 +149,7 @@ test("returns the prices of the document that was current at any given time", as
   );
 });
 
-test("records all new prices of a model with the same time, so that no mix of old and new prices is visible", async () => {
+test("records all new prices of a model with the same time", async () => {
   await using db = await openTestDatabase();
   const { sql } = db;
   await loadBundledCatalog(sql);
@@ -166,7 +166,7 @@ test("records all new prices of a model with the same time, so that no mix of ol
   expect(counted).toEqual({ models: 5276, instants: 1 });
 });
 
-test("uses the last recorded price after the clock was set back", async () => {
+test("uses the last recorded price after the clock is set back", async () => {
   await using db = await openTestDatabase();
   const { sql } = db;
   for (const input of [1, 2, 3]) {
@@ -201,7 +201,7 @@ test("returns the stored prices for the current time", async () => {
   expect(rows.length).toBe(5278);
 });
 
-test("records an operator's alias in the alias history if it is committed during a sync", async () => {
+test("records an operator's alias in the alias history even if the alias is committed during a sync", async () => {
   await using db = await openTestDatabase();
   const { sql } = db;
   const models = { openai: { "gpt-4": { release_date: "2025-01-01" } } };
@@ -225,7 +225,7 @@ test("records an operator's alias in the alias history if it is committed during
   expect(found?.model?.modelId).toBe("gpt-5");
 });
 
-test("dates prices that apply again after a correction from the end of the correction", async () => {
+test("dates a price that applies again after a correction from the end of that correction", async () => {
   await using db = await openTestDatabase();
   const { sql } = db;
   await syncFrom(sql, documentSource(makeDocument({ acme: { a: { cost: { input: 3, output: 9 } } } })));

@@ -4,7 +4,7 @@ import { migrate } from "../../../sql/migrate.ts";
 import { hasDistributedFunctions, openNodes } from "../../../sql/tracker/tracker_shards.ts";
 import { openTestDatabase } from "../../helpers/postgres/database.ts";
 
-test("does not mention Citus in any function of a single server, and finds no nodes", async () => {
+test("does not mention Citus in any function on a single server, and finds no nodes", async () => {
   await using db = await openTestDatabase();
   await migrate(db.owner);
   const named = await db.owner`
@@ -16,7 +16,7 @@ test("does not mention Citus in any function of a single server, and finds no no
   ).toBeNull();
 });
 
-test("returns no shards to processes of the previous release, and keeps functions that they call during an upgrade", async () => {
+test("keeps functions that the previous release calls during an upgrade, but lists no shards or nodes", async () => {
   await using db = await openTestDatabase();
   const { owner } = db;
   expect([...(await owner`select * from find_tracker_shards(gen_random_uuid())`)]).toEqual([]);

@@ -48,7 +48,7 @@ test("exports the same files through views as from tables with the same rows", a
   expect(await trackerIsTables(app.db.sql, FOREIGN_SCHEMA)).toBe(false);
 });
 
-test("escapes formulas in CSV in enum columns of a view, which no constraint checks", async () => {
+test("escapes CSV formulas in enum columns of a view, where no constraint checks the values", async () => {
   await using app = await openTestApp();
   const made = await makeExportProject(app);
   await moveToForeignTracker(app.db.owner);
@@ -69,7 +69,7 @@ test("escapes formulas in CSV in enum columns of a view, which no constraint che
   for (const word of ["=1+1", "@SUM(1)", "-2+3"]) expect(csv).toContain(`"'${word}"`);
 });
 
-test("holds back the cutoff for an open transaction of a role that can write only the tables below the views", async () => {
+test("holds back the cutoff for an open transaction by a role that can write only the tables behind the views", async () => {
   await using app = await openTestApp();
   await makeExportProject(app);
   await moveToForeignTracker(app.db.owner);

@@ -114,7 +114,7 @@ async function makeOldTime(db: TestDatabase): Promise<string> {
   return id;
 }
 
-test("reports wrong times older than the check constraints, and validates the constraints once they are corrected", async () => {
+test("reports wrong times older than the check constraints, and validates the constraints after a correction", async () => {
   await using db = await openTestDatabase();
   const id = await makeOldTime(db);
   const notices: string[] = [];
@@ -148,7 +148,7 @@ test("reports wrong times older than the check constraints, and validates the co
   expect((await runCommand(db.url, ["tracker", "check"])).exitCode).toBe(0);
 });
 
-test("tracker check reports wrong times of another tracker, whose tables have no check constraints", async () => {
+test("tracker check reports wrong times in another tracker, whose tables have no check constraints", async () => {
   await using db = await openTestDatabase();
   await makeExportProject({ make: createFactory(db.sql) });
   await moveToForeignTracker(db.owner);

@@ -8,7 +8,7 @@ import { openTestApp } from "../../helpers/http/app.ts";
 import { openWebhookReceiver } from "../../helpers/network/webhook_receiver.ts";
 import { createWebhook } from "../../helpers/network/webhooks.ts";
 
-test("counts three days of failures from the last change of the URL", async () => {
+test("counts three days of failures from the last change to the URL", async () => {
   await using app = await openTestApp({ config: { webhookAllowedNetworks: "127.0.0.0/8" } });
   const owner = await app.make.person({ role: "owner" });
   await using receiver = await openWebhookReceiver();
@@ -32,7 +32,7 @@ test("counts three days of failures from the last change of the URL", async () =
 });
 
 test.each([null, "the receiver responded with 503"])(
-  "delivers new events at once after an attempt without a pause, even if the database's clock is set back: %j",
+  "delivers events at once after an attempt that causes no pause, even if the database's clock is set back: %j",
   async (error) => {
     await using app = await openTestApp({ config: { webhookAllowedNetworks: "127.0.0.0/8" } });
     const { sql } = app.db;

@@ -78,7 +78,7 @@ async function openFailing({ failuresInRow }: { failuresInRow: number }) {
   return { ...hook, failed };
 }
 
-test("delivers an event at once while another delivery waits for its next attempt, if the receiver works", async () => {
+test("delivers an event at once to a working receiver while another delivery waits for its next attempt", async () => {
   await using hook = await openFailing({ failuresInRow: 1 });
   await hook.addEvent();
   const claimed = await hook.claim();
@@ -89,7 +89,7 @@ test("delivers an event at once while another delivery waits for its next attemp
   expect((await hook.claim())?.attempts).toBe(0);
 });
 
-test("delays an event by the pause of a failing webhook, not until the next attempt of another delivery", async () => {
+test("delays an event only by the failing webhook's pause, not until another delivery's next attempt", async () => {
   await using hook = await openFailing({ failuresInRow: 20 });
   await hook.addEvent();
   expect(await hook.dueIn()).toBe(300);
@@ -137,7 +137,7 @@ test("PATCH of a webhook without pending deliveries makes nothing due", async ()
   expect(await hook.dueIn()).toBeNull();
 });
 
-test("lists a failed delivery even if hundreds of newer deliveries wait", async () => {
+test("lists a failed delivery even if more than a hundred newer deliveries are waiting", async () => {
   await using hook = await openFailing({ failuresInRow: 1 });
   await hook.addWaiting(150);
   const listed = await hook.list();
@@ -173,7 +173,7 @@ test.each([
   { attempts: 9, failures: 0, isEnabled: false },
   { attempts: 1, failures: 9, isEnabled: false },
 ])(
-  "sets enabled to $isEnabled after three days, $attempts attempts of the delivery and $failures failures of the webhook",
+  "sets enabled to $isEnabled after three days, $attempts delivery attempts and $failures webhook failures",
   async ({ attempts, failures, isEnabled }) => {
     await using hook = await openWebhook();
     await hook.addEvent();
@@ -221,7 +221,7 @@ test("takes turns between organizations of the same user, even while requests ar
   expect(claimed.map((delivery) => delivery?.orgId)).toEqual([first, second, first, second]);
 });
 
-test("ranks all organizations of a user with open requests behind those of another user", async () => {
+test("ranks all organizations of a user with open requests behind another user's organizations", async () => {
   await using place = await openThreeOrgs();
   const { sql, first, second, other, addDue, claim } = place;
   await addDue(first, 4, 1000);

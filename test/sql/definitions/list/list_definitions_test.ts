@@ -23,7 +23,7 @@ const ALL: DefinitionListQuery = {
   offset: 0,
 };
 
-test("returns consecutive pages of many matches in every order, with the best matches first", async () => {
+test("returns every match exactly once across pages, in every sort order", async () => {
   await using db = await createTestDatabase();
   await using lists = openLists(db);
   const { sql } = db;
@@ -135,7 +135,7 @@ async function addListings({ admin }: TestDatabase, orgId: string, count: number
   await admin`analyze definition_listings`;
 }
 
-test("reads no rows of other versions for a search of the latest public versions or for its total", async () => {
+test("searches and counts the latest public versions without reading rows of other versions", async () => {
   await using db = await createTestDatabase();
   await using lists = openLists(db);
   const { sql } = db;
@@ -187,7 +187,7 @@ async function readBlocksOfTables(listSql: Pool, searches: readonly string[]): P
   return new Map(read.filter(([, blocks]) => blocks > 0));
 }
 
-test("blocks no writer on a writer of another line, in the same organization or in another", async () => {
+test("makes no writer wait for a writer of another line, in the same or another organization", async () => {
   await using db = await createTestDatabase();
   const { sql } = db;
   const make = createFactory(sql);
@@ -219,7 +219,7 @@ test("blocks no writer on a writer of another line, in the same organization or 
   expect(await findWrongListings(sql)).toEqual([]);
 });
 
-test("keeps every listing correct while concurrent transactions change versions, even of one line", async () => {
+test("keeps every listing correct while concurrent transactions change versions, even of the same line", async () => {
   await using db = await createTestDatabase();
   const { sql } = db;
   const { org, user } = await createFactory(sql).person();

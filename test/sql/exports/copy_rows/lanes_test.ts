@@ -218,7 +218,7 @@ async function beginReading({ signal }: { signal?: AbortSignal } = {}) {
   return { chunks, meter, selection, close, begun: Buffer.from(begun.value ?? []) };
 }
 
-test("produces the same bytes with two lanes as with one, for any rows, ranges and filters", async () => {
+test("produces the same bytes with two lanes as with one lane, for any rows, ranges and filters", async () => {
   const visibility = fc.record({
     includeDeleted: fc.boolean(),
     includeArchived: fc.constant(false),
@@ -248,7 +248,7 @@ test("produces the same bytes with two lanes as with one, for any rows, ranges a
   );
 });
 
-test("splits ranges between rows with the same time", async () => {
+test("splits ranges between rows with the same time, without repeating a row", async () => {
   const selection = everything();
   const ranges = new KeyRanges(ISSUES, selection, { firstRows: 25, bytes: 1 });
   const first = await ranges.next(db.sql);
@@ -307,7 +307,7 @@ test("produces the same bytes if the second lane opens late or not at all", asyn
   await expectUsable();
 });
 
-test("opens a twin only while a connection is free", async () => {
+test("opens a twin snapshot only while a connection is free", async () => {
   const first = await openFirst();
   const twin = await openSecond(first);
   expect(await twin.opened).not.toBeNull();
@@ -343,7 +343,7 @@ test("shows no changes made during the export in either lane", async () => {
   await db.sql`delete from issues where id = ${added?.id ?? null}`;
 });
 
-test("blocks both lanes behind a slow reader, with few lines buffered", async () => {
+test("pauses both lanes while the reader is slow, with few lines buffered", async () => {
   const { chunks, meter, close } = await beginReading();
   expect(meter.rows * LONG_LINE_BYTES).toBeLessThan(12 * 2 ** 20);
   await chunks.return();
@@ -365,7 +365,7 @@ test("stops both lanes when the reader stops, and leaves both connections usable
   }
 });
 
-test("closes both snapshots in the middle of an export, whose next read then fails", async () => {
+test("fails the next read of an export after both snapshots are closed midway", async () => {
   const { chunks, close } = await beginReading();
   await close();
   expect((await listBackends()).map(({ state }) => state)).toEqual(["idle", "idle"]);
@@ -373,7 +373,7 @@ test("closes both snapshots in the middle of an export, whose next read then fai
   await expectUsable();
 });
 
-test("stops both lanes when the reader stops while both wait for the server", async () => {
+test("stops both lanes if the reader stops while both lanes wait for the server", async () => {
   const leaving = new AbortController();
   const first = await openFirst(leaving.signal);
   const twin = await openSecond(first);
@@ -389,7 +389,7 @@ test("stops both lanes when the reader stops while both wait for the server", as
   await expectUsable();
 });
 
-test("stops the other lane and the export if a lane loses its connection", async () => {
+test("stops both lanes and the export if one lane loses its connection", async () => {
   for (const index of [0, 1]) {
     const { chunks, close } = await beginReading();
     const { pid } = (await listBackends())[index] ?? { pid: 0 };

@@ -65,7 +65,7 @@ test("keeps row groups near their size limit, with the same rows in the same ord
   for (const group of groups) expect(group.bytes).toBeLessThan(4.5 * MEBIBYTE);
 });
 
-test("holds one row group at a time, and reads the next only after the consumer has taken the last chunk", async () => {
+test("holds one row group at a time, and reads the next group only after the consumer takes the last chunk", async () => {
   const meter = { rows: 0 };
   const chunks: Uint8Array[] = [];
   const taken = new Set<number>();

@@ -195,7 +195,7 @@ async function checkPlans(
   return { checked, faults };
 }
 
-test("reads only the project, in the order of an index, even with a billion rows", async () => {
+test("reads only the project's rows, in index order, even with a billion rows", async () => {
   const { db, projectIds } = await openBillionRows();
   await using _db = db;
   const { signal } = new AbortController();

@@ -27,7 +27,7 @@ function listEntries(tx: Sql): Promise<Entry[]> {
 }
 
 test.each(DATASETS.map((dataset) => [dataset.name, dataset] as const))(
-  "logs an update of rows of %s with the start of its transaction",
+  "logs each updated row of %s with the start time of its transaction",
   async (name, { table }) => {
     await using app = await openTestApp();
     await makeExportProject(app);
@@ -84,7 +84,7 @@ test("logs imported rows but not new rows", async () => {
   });
 });
 
-test("logs a change of visibility only if it affects the export of children", async () => {
+test("logs a change in visibility only if the change affects the export of child rows", async () => {
   await using app = await openTestApp();
   const { ids } = await makeExportProject(app);
   const issue = ids["open issue"] ?? "";
@@ -115,7 +115,7 @@ test("logs a change of visibility only if it affects the export of children", as
   }
 });
 
-test("prevents forged entries, and prevents truncating a table without logging it", async () => {
+test("prevents forged log entries and the unlogged truncation of a table", async () => {
   await using app = await openTestApp();
   const { project } = await makeExportProject(app);
   const forged = { projectId: project.id, dataset: "issues", kind: "deletion", id: crypto.randomUUID() };

@@ -26,7 +26,7 @@ async function copyRow(tracker: Pool, { table, timeColumn }: (typeof TABLES)[num
 }
 
 test.each(TABLES.map((dataset) => [dataset.table, dataset] as const))(
-  "rejects a row of %s whose time is not the start of its transaction, and changes of that time",
+  "rejects a new row of %s whose time is not its transaction's start, and rejects changes to that time",
   async (table, dataset) => {
     await using app = await openTestApp();
     await makeExportProject(app);

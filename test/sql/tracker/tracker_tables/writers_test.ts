@@ -57,7 +57,7 @@ async function exportNotes(
   return { asOf: response.headers.get("x-export-as-of") ?? "", format, text };
 }
 
-test("exports the same rows for an as_of through views, during writes and after all writers have committed", async () => {
+test("exports the same rows through views at a given as_of, during writes and after all writers commit", async () => {
   await using app = await openTestApp({ config: { trackerSchema: FOREIGN_SCHEMA } });
   const made = await makeExportProject(app);
   await moveToForeignTracker(app.db.owner);
