@@ -32,7 +32,7 @@ test("counts three days of failures from the last change to the URL", async () =
 });
 
 test.each([null, "the receiver responded with 503"])(
-  "delivers events at once after an attempt that causes no pause, even if the database's clock is set back: %j",
+  "delivers events at once after an attempt without a pause, even if the database's clock is set back: %j",
   async (error) => {
     await using app = await openTestApp({ config: { webhookAllowedNetworks: "127.0.0.0/8" } });
     const { sql } = app.db;

@@ -265,7 +265,7 @@ test("a row is kept if a later transaction deleted it before an earlier transact
   await close();
 });
 
-test("a row is deleted if a later transaction deleted it before an earlier one reinserted it under a hidden issue", async () => {
+test("a row is deleted if a later transaction deleted it before an earlier transaction reinserted it under a hidden issue", async () => {
   await using db = await openDatabase();
   const { project, issueId, noteId, copy, follow, transactions, close } = await beginInOrder(db, 3);
   const [first, open, last] = transactions as [ReservedSql, ReservedSql, ReservedSql];
