@@ -78,7 +78,7 @@ describe("capabilities", () => {
     test(what, () => expect(mapOne(fields)).toMatchObject(expected));
   }
 
-  test("a capability counts as stated if the source says true or false; derived streaming never does", () => {
+  test("a capability counts as stated if the source says true or false, but derived streaming never counts", () => {
     const none = {
       attachment: undefined,
       reasoning: null,

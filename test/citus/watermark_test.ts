@@ -88,7 +88,7 @@ test("a silent node does not hold back the cutoff for projects on other nodes", 
   }
 });
 
-test("a prepared transaction left behind by a coordinator blocks its node's exports until it is rolled back", async () => {
+test("a prepared transaction left behind by a coordinator blocks its node's exports until the rollback", async () => {
   const { app, first, second } = await openPair();
   await using _app = app;
   const worker = cluster.urls[1] ?? "";

@@ -143,7 +143,7 @@ async function listStates(db: TestDatabase, queue: string): Promise<string[]> {
   return rows.map((row) => row.state);
 }
 
-test("maintains the worker's queue over the service's own pool", async () => {
+test("maintains the worker's queue through the service's own pool", async () => {
   await using db = await openTestDatabase();
   await using worker = await openWorker(db);
   const { boss, sql, errors } = worker;

@@ -41,7 +41,7 @@ async function jobState({ db }: TestApp, id: string) {
   return row?.state;
 }
 
-test("mails a single link, with its expiry, the requester's network, and advice if it was not requested", async () => {
+test("mails a single link with its expiry, the requester's network, and advice for an unrequested mail", async () => {
   await using place = await openWith();
   const { app, runner, server } = place;
   const user = await app.make.user({ username: "mika", email: "Mika@example.com" });

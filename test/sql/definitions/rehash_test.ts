@@ -76,7 +76,7 @@ function expectNew(rows: readonly Row[]): void {
   for (const { yaml, hash, jsonHash } of rows) expect([hash, jsonHash]).toEqual([expectedHash(yaml), hash]);
 }
 
-test("writes the documented hashes to a database of an older release, and changes nothing else", async () => {
+test("writes the documented hashes to a database from an older release, and changes nothing else", async () => {
   await using db = await openTestDatabase();
   await db.owner.unsafe("drop schema public cascade; create schema public; drop schema pgboss cascade");
   const migrations = await readMigrations();
@@ -121,7 +121,7 @@ test("recomputes hashes that an older release wrote after a migration, and print
   expect(rehashed?.hash).not.toBe(draft?.hash ?? "");
 });
 
-test("hashes the raw bytes of a YAML text that can no longer be parsed", async () => {
+test("hashes the raw bytes of YAML that can no longer be parsed", async () => {
   await using db = await openTestDatabase();
   await makeOldVersions(db, 2);
   const yaml = `${agentYaml("agent-0001")}  x: &x {a: 1}\n  y: {<<: *x}\n`;

@@ -8,7 +8,7 @@ import { createFactory } from "../../helpers/postgres/factory.ts";
 
 const MIGRATION = "20261125101500_definition_references__for_members__add";
 
-test("restricts a reference to members only if its author could not see the target", async () => {
+test("makes a reference members-only if, and only if, its author could not see the target", async () => {
   await using db = await openTestDatabase();
   const sql = db.owner;
   await sql.unsafe("drop schema public cascade; create schema public");

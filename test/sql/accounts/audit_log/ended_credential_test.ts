@@ -41,7 +41,7 @@ for (const [why, end] of Object.entries(ENDS)) {
   });
 }
 
-test("rejects a publication if its key was revoked while the publication waited for the dependency graph", async () => {
+test("rejects a publication if its key was revoked during the wait for the dependency-graph lock", async () => {
   await using api = await openTestApp();
   const person = await api.make.person();
   await publishAgent(api, person, { name: "helper" });
@@ -59,7 +59,7 @@ test("rejects a publication if its key was revoked while the publication waited 
   expect(row).toEqual({ status: "draft" });
 });
 
-test("records no execution if its key is revoked during a wait for a lock, even if the commit is already sent", async () => {
+test("records no execution if the key is revoked during a wait for a lock, even if the commit is already sent", async () => {
   await using api = await openTestApp();
   const admin = await makePlatformAdmin(api);
   await publishAgent(api, await api.make.person(), { name: "open", visibility: "public" });

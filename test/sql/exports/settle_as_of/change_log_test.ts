@@ -40,7 +40,7 @@ test.each(DATASETS.map((dataset) => [dataset.name, dataset] as const))(
 );
 
 test.each(CHILDREN.map((dataset) => [dataset.name, dataset] as const))(
-  "logs deletions and key changes of %s as deletions",
+  "logs deleted rows of %s, and rows whose key changed, as deletions",
   async (name, { table, timeColumn }) => {
     await using app = await openTestApp();
     await makeExportProject(app);
