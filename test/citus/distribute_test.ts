@@ -303,7 +303,7 @@ const SUITES = {
   // Each project is read on its own node.
   "test/api/exports/estimate_test.ts": ["an estimate counts"],
   "test/jobs/build_org_export_test.ts": ["a job with since"],
-  "test/system/export_round_trip_test.ts": ["an organization export that is imported"],
+  "test/system/export_round_trip_test.ts": ["an organization export imported into another database"],
 };
 
 test("the tests for exports, increments, jobs and imports pass on a cluster", () => runSuites(SUITES));

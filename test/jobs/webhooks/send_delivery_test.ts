@@ -211,7 +211,7 @@ test("can still read files while many lookups wait for unresponsive name servers
 });
 
 test("reports the same error for every unreachable receiver, and the cause separately for the operator", async () => {
-  // Uses a port without a listener, and a port that does not speak TLS.
+  // Sends to a port without a listener, and over HTTPS to a port that does not speak TLS.
   await using receiver = await openWebhookReceiver();
   const { port } = new URL(receiver.url);
   const options = { networks: openNetworks("127.0.0.0/8") };

@@ -68,7 +68,7 @@ function openCrashingServer(): Promise<FakeServer> {
   });
 }
 
-// By default, the driver first queries the array types on a new connection, and would not report the failure of that query.
+// By default, the driver would first query the array types on a new connection, and would not report a failure of that query.
 test("rejects a query, without ending the process, if the server crashes during a new connection's first query", async () => {
   const server = await openCrashingServer();
   const sql = openPool(server.url, { applicationName: "test", max: 1 });
