@@ -384,7 +384,7 @@ test("a comparison with a missing model keeps the existing models and suggests s
   expect(await read(app, "/models/compare?model=dearest")).toContain('name="model" value="acme/dear"');
 });
 
-test("a model with an id of maximum length is listed and has a page, and longer ids are omitted", async () => {
+test("a model with an id of maximum length is listed and has a page, and models with longer ids are omitted", async () => {
   // PostgreSQL cannot compress such a text to fit into an index entry.
   const han = (length: number) =>
     String.fromCodePoint(...Array.from({ length }, (_, n) => 0x4e00 + ((n * 7919) % 20_000)));
