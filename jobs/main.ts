@@ -79,7 +79,7 @@ async function main(): Promise<void> {
     metrics: createRunnerMetrics(registry),
     shutdownSignal: stop.signal,
   };
-  // The process is not ready from the first signal on, even while jobs still finish.
+  // The process reports not ready after the first signal, even while jobs are still finishing.
   const metricsServer = serveRunnerMetrics(host, deps, { registry, shutdownSignal: leave.signal });
   const jobs = createJobs(deps);
   const background = [keepAuditLogSealed, keepHeartbeat, keepQueueTimes].map((keep) =>

@@ -149,7 +149,7 @@ function addressIn({ slug }: PageOrg, { pathname, searchParams }: URL): string {
   return orgPath(slug, ...(tab ? [tab] : []));
 }
 
-/** Redirects to a page after a form, or to the sign-in page. */
+/** Redirects to a page after a form submission, or to the sign-in page. */
 export function seeOther(location: string, headers: Readonly<Record<string, string>> = {}): Response {
   return new Response(null, {
     status: 303,

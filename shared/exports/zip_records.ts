@@ -88,7 +88,7 @@ export function directoryHeader({ name, modifiedAt, sizes }: ZipHeader, offset: 
   ]);
 }
 
-/** Returns the records at the end of a ZIP whose central directory starts at `offset`. */
+/** Returns the end-of-central-directory records, with those of ZIP64 if needed, for a central directory that starts at `offset`. */
 export function endRecords(directory: { entries: number; bytes: number; offset: number }): Buffer {
   const { entries, bytes, offset } = directory;
   const isZip64 = entries >= MAX_16 || bytes >= MAX_32 || offset >= MAX_32;

@@ -23,7 +23,7 @@ export function withTimeout<Result>(work: Promise<Result>, timeoutMs: number): P
   return promise;
 }
 
-/** Returns true if `promise` settles within `timeoutMs`. Otherwise, the promise continues. */
+/** Returns whether `promise` settles within `timeoutMs`. Does not cancel its work. */
 export function settlesWithin(promise: Promise<unknown>, timeoutMs: number): Promise<boolean> {
   const hasSettled = () => true;
   return Promise.race([promise.then(hasSettled, hasSettled), delay(timeoutMs, false, { ref: false })]);

@@ -71,9 +71,9 @@ function deletedRows(increment: Increment): string {
 }
 
 /**
- * Selects deleted rows. Skips a row that was inserted again if an earlier export contained the new row. The deletion may have a
- * later time than that row, because the deleting transaction may have started after the inserting one. Does not skip a hidden row,
- * because no export contained it.
+ * Selects deleted rows. Skips a row that was inserted again, if an earlier export contained the new row and the flags do not hide
+ * it. The check is necessary because changes have the start times of their transactions: the deletion can have a later time than
+ * the insert that followed it.
  */
 function deletions(dataset: ExportDataset, increment: Increment): string {
   const since = literal(increment.since);

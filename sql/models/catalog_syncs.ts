@@ -127,7 +127,7 @@ export async function finishCatalogSync(sql: Sql, id: number): Promise<void> {
   await sql`update catalog_syncs set finished_at = greatest(clock_timestamp(), started_at) where id = ${id}`;
 }
 
-/** A doubt for which documents have been refused since the last good sync. */
+/** A doubt that has held back documents since the last successful sync. */
 export interface RefusedDoubt {
   doubt: string;
   /** The number of affected models, as in `DocumentDoubt`; `null` if an earlier release recorded the doubt. */

@@ -126,7 +126,7 @@ test("a restarted node is used again without a restart of the service", async ()
   await waitFor(async () => (await statusAndTime(app, first)).status === 200);
 });
 
-test("exports are either correct or aborted while their shards move, and a job completes", async () => {
+test("while shards move, each export is either correct or aborted, and a job completes", async () => {
   await using app = await openTestApp();
   await using _runner = await openTestRunner(app, { isWorking: true });
   const { worker: _, ...large } = await makeLarge(app);

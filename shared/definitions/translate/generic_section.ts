@@ -14,7 +14,7 @@ const CAMEL_CASE_HUMP = /([a-z0-9])([A-Z])/g;
 /** Converts a key to words: `token_budget` to `Token budget`. */
 export function humanize(key: string): string {
   if (key.length > MAX_NAME_LENGTH) return collapse(key) || "Unnamed";
-  // A shortcut, because most keys are one word, and there are as many keys as values.
+  // A fast path, because most keys are one word, and this runs for every key of a document.
   if (/^[a-z]+$/.test(key)) return key.charAt(0).toUpperCase() + key.slice(1);
   const spaced = key.replace(
     CAMEL_CASE_HUMP,

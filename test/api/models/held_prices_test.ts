@@ -62,7 +62,7 @@ for (const [shared, rejected, next] of [
   ["gone", { acme: 14, other: 30 }, { acme: 30, other: 14 }],
   ["gone acme", { acme: 1, other: 200 }, { acme: 1, other: 20 }],
 ] as const) {
-  test(`a document is rejected if it shares a doubt with a rejected document: ${shared}`, async () => {
+  test(`a document is rejected if it raises the same doubt as a rejected document: ${shared}`, async () => {
     await using app = await openTestApp();
     const { sql } = app.db;
     const models = (count: number) =>

@@ -324,7 +324,7 @@ describe("the document's schemas", () => {
     );
   });
 
-  test("are named for every request body", async () => {
+  test("include a named schema for every request body", async () => {
     for (const { name, operation } of listOperations(document)) {
       for (const { schema } of Object.values(operation.requestBody?.content ?? {})) {
         expect([name, schema]).toEqual([name, { $ref: expect.any(String) }]);

@@ -53,7 +53,7 @@ test("writes that wait for a publication leave connections for other callers, an
   expect(statuses.filter((status) => status === 409)).toHaveLength(RUNNING + WRITES_WAITING_MAX - 1);
 });
 
-test("each kind of write to a definition takes one of the caller's turns", async () => {
+test("every kind of write to a definition counts toward the caller's limit", async () => {
   await using api = await openTestApp({ config });
   const [person, other] = [await api.make.person(), await api.make.person()];
   await createAgent(api, person, { name: "reviewer" });

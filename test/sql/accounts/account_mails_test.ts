@@ -40,7 +40,7 @@ test("limits an address to three mails of a kind per hour, even for concurrent r
   expect(await countWanted(app)).toBe(3);
   await queueMail(app, { kind: KIND, email: "b@example.com" });
   expect(await countWanted(app)).toBe(4);
-  // Mails over the limit do not extend the hour until the next mail is allowed.
+  // The hour counts from the mails that were sent. Mails over the limit do not extend it.
   await app.db
     .sql`update account_mails set created_at = now() - interval '61 minutes' where not is_over_limit`;
   await queueMail(app, { kind: KIND, email: "a@example.com" });

@@ -156,7 +156,7 @@ test("words are found by their prefixes", async () => {
   expect(await found(api, "cod rev")).toEqual(expect.arrayContaining(["code-reviewer", "nightly"]));
 });
 
-test("a search finds any part of a name or display name that has at least three letters", async () => {
+test("a search matches any part of a name or display name if the part has at least three letters", async () => {
   await using registry = await openRegistry([
     { name: "code-reviewer", displayName: "Quality Gate" },
     { name: "other", description: "A reviewer of quality" },

@@ -55,7 +55,7 @@ test("exports preserve every text: unchanged in NDJSON, neutralized in CSV", asy
   );
 });
 
-test("exports preserve every digit of JSON: nested in NDJSON, as text in CSV", async () => {
+test("exports preserve every digit of JSON numbers, nested in NDJSON and as text in CSV", async () => {
   await using app = await openTestApp();
   const { person, project } = await openProject(app);
   const run = await app.make.run({ projectId: project.id });

@@ -108,7 +108,7 @@ test.each(["public", FOREIGN_SCHEMA])(
   },
 );
 
-test("a job fails on its first attempt and names the row with an invalid time, and succeeds if it excludes the row", async () => {
+test("a job with an invalid time fails on its first attempt and names the row, but a job that excludes the row succeeds", async () => {
   await using app = await openTestApp();
   const made = await openWrongProject(app);
   await using _runner = await openTestRunner(app, { isWorking: true });

@@ -97,7 +97,7 @@ test.each([
   ["a short new password", { newPassword: "short", repeatedPassword: "short" }, "newPassword"],
   ["a different repetition", { repeatedPassword: "something else" }, "repeatedPassword"],
 ])(
-  "%s is refused at the field, and no password is sent back",
+  "%s is rejected with an error on the field, and no password is sent back",
   async (_, wrong: Record<string, string>, field) => {
     await using place = await openAccount();
     const { api, account, change } = place;

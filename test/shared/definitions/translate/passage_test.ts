@@ -270,7 +270,7 @@ test.each([
   ["backslashes", `${"\\".repeat(50_000)}\n${"\\".repeat(50_000)}`],
   ["white space behind a marker", `-${" ".repeat(100_000)}x\ny`],
   ["tabs", "\t".repeat(50_000).concat("x\n- y")],
-])("the rendering of a large text is less than four times as large: %s", (_, text) => {
+])("a large text renders to less than four times its size: %s", (_, text) => {
   const markdown = rendered("agent", agentBody("explorer", { mission: { opener: `a\n${text}` } }));
   expect(markdown.length).toBeLessThan(4 * text.length);
 });

@@ -79,7 +79,7 @@ test("rejects a statement after the commit", async () => {
   await sql.end();
 });
 
-test("rejects a transaction with the error from its begin, whatever statements follow", async () => {
+test("rejects a transaction with the error from its BEGIN, whatever statements follow", async () => {
   await using db = await openTestDatabase();
   const breakBegin = (chunk: Buffer) =>
     Buffer.from(chunk.toString("latin1").replace("begin read only", "begun read only"), "latin1");
