@@ -117,9 +117,9 @@ const ValidationDiff = Type.Object(
   {
     against: Type.String({
       description:
-        "The highest published version up to the given one, else the highest published one, else the highest one",
+        "The highest published version up to the given one, else the highest published, else the highest",
     }),
-    isPublished: Type.Boolean({ description: "False if no version is published" }),
+    isPublished: Type.Boolean({ description: "False if none is published" }),
     suggestedBump: oneOf(CHANGE_TYPES),
     classified: listOf(ClassifiedChange),
   },
