@@ -17,7 +17,7 @@ const EARLIEST_YEAR = 2018;
 export interface MappedCatalog extends Pick<SourceDocument, "skipped"> {
   providers: ModelProvider[];
   models: Model[];
-  /** The newest `last_updated` of all models, without future dates; `null` if there is none. */
+  /** The newest `last_updated` of all models, without future dates; `null` if no model has a date. */
   dataDate: string | null;
 }
 

@@ -14,7 +14,7 @@ interface Place {
   database: string;
 }
 
-/** Returns a hint about how to fix `error`; empty if there is none. */
+/** Returns a hint about how to fix `error`; empty without a hint. */
 function hintOf(error: unknown, message: string, { role, database }: Place): string {
   if (hasSqlState(error, INSUFFICIENT_PRIVILEGE)) {
     const [, schema] = /permission denied for schema (\S+)/.exec(message) ?? [];

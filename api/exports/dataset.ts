@@ -115,7 +115,7 @@ function listDatasetForms(name: ExportDatasetName): DocumentedForm[] {
   });
 }
 
-/** Splits a format ending such as `.csv` from the last path segment. The ending is null if there is none. */
+/** Splits a format ending such as `.csv` from the last path segment. The ending is null if the segment has no such ending. */
 function splitFormatEnding(name: string): { name: string; ending: FormatEnding | null } {
   const ending = FORMAT_ENDINGS.find((format) => name.endsWith(`.${format}`)) ?? null;
   return { name: ending === null ? name : name.slice(0, -ending.length - 1), ending };

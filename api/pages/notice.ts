@@ -31,7 +31,7 @@ export function noticeCookie(location: string, done: string, warnings: Warnings)
 
 export const CLEARED_NOTICE = setCookie(COOKIE, "", { maxAgeSeconds: 0 });
 
-/** Reads the notice from the request's cookie; null if there is none or it is for another page. */
+/** Reads the notice from the request's cookie; null without a notice for this page. */
 export function readNotice(headers: Headers, pathname: string): Notice | null {
   const value = new URLSearchParams(readCookie(headers, COOKIE) ?? "");
   if (value.get("page") !== pathname) return null;

@@ -190,7 +190,7 @@ function readPidFile(directory: string): string {
 }
 
 /**
- * Returns the pid of the server running on `directory`; null if there is none. Also checks the process, because a killed server
+ * Returns the pid of the server running on `directory`; null if none is running. Also checks the process, because a killed server
  * leaves its pid file, and the pid may then belong to a zombie or another program.
  */
 export function findPostmaster(directory: string): number | null {

@@ -9,7 +9,7 @@ export function elementsOf(xml: string, name: string): string[] {
   );
 }
 
-/** Returns the text of the first element with this name; null if there is none. */
+/** Returns the text of the first element with this name; null if not found. */
 export function textOf(xml: string, name: string): string | null {
   const [content] = elementsOf(xml, name);
   if (content === undefined) return null;

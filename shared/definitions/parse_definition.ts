@@ -118,7 +118,7 @@ function rootKeys(type: DefinitionType | null): string {
   return (type ? [type] : DEFINITION_TYPES).map((key) => `"${key}${type ? "" : ":"}"`).join(" or ");
 }
 
-/** Returns the map below the root key of the type; null if there is none. Adds problems of the root keys and their values. */
+/** Returns the map below the root key of the type; null if the key is missing. Adds problems of the root keys and their values. */
 function findBody(
   root: Record<string, unknown>,
   type: DefinitionType,

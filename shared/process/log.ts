@@ -103,7 +103,7 @@ export function openStdout(
     if (waiting === "") return;
     const lines = waiting;
     waiting = "";
-    // Ends a line of which only a part was written.
+    // Ends a partially written line.
     const bytes = Buffer.from(isCutOff ? `\n${lines}` : lines);
     const written = writeUntilFull(bytes, missing > 0 ? 0 : MAX_WAIT_MS);
     if (written > 0) isCutOff = bytes[written - 1] !== LINE_FEED;

@@ -14,7 +14,7 @@ export interface AuditHead {
 
 /** The start and the end of the chain: the last deleted and the last sealed entry. */
 export interface AuditChainRow {
-  /** The position of the last entry that retention deleted; 0 if there is none. */
+  /** The position of the last entry that retention deleted; 0 before the first deletion. */
   deletedPosition: number;
   /** The hash at `deletedPosition`, in hex. */
   deletedHash: string;
@@ -32,7 +32,7 @@ export async function findAuditChain(sql: Sql): Promise<AuditChainRow> {
     from audit_chain`);
 }
 
-/** Returns the number of unsealed entries and the time of the oldest one, which is null if there are none. */
+/** Returns the number of unsealed entries and the time of the oldest one, which is null if all entries are sealed. */
 export async function findUnsealed(sql: Sql): Promise<{ count: number; oldestAt: string | null }> {
   return onlyRow(sql<[{ count: number; oldestAt: string | null }]>`
     select count(*)::int as count, min(occurred_at) as oldest_at

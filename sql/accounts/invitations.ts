@@ -119,13 +119,13 @@ export interface InvitationOffer extends InvitationRow {
   orgName: string;
 }
 
-/** Finds a pending invitation by its id; null if there is none. */
+/** Finds a pending invitation by its id; null if not found. */
 export async function findPendingInvitation(sql: Sql, id: string): Promise<InvitationOffer | null> {
   return findOffer(sql, fragment`${id}`);
 }
 
 /**
- * Finds the pending invitation that a mail links to; null if there is none. Uses a single statement, because `keepInvitationLink`
+ * Finds the pending invitation that a mail links to; null if not found. Uses a single statement, because `keepInvitationLink`
  * may point the mail to another invitation at any time.
  */
 export async function findMailedInvitation(sql: Sql, mailId: string): Promise<InvitationOffer | null> {

@@ -44,7 +44,7 @@ export async function findMembershipBySlug(
   return firstRow(sql<MembershipRow[]>`${membershipsOf(sql, key.userId)} and o.slug = ${key.slug}`);
 }
 
-/** Finds a user's membership in their own personal organization; null if there is none. */
+/** Finds a user's membership in their own personal organization; null if not found. */
 export async function findPersonalMembership(sql: Sql, userId: string): Promise<MembershipRow | null> {
   // The user may also be a member of another user's personal organization, but not its owner.
   return firstRow(sql<MembershipRow[]>`

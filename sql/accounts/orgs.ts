@@ -33,7 +33,7 @@ export async function findOrgBySlug(sql: Sql, slug: string): Promise<OrgRow | nu
 }
 
 /**
- * Finds the id of the organization whose definitions have this slug in their names; null if there is none. Deleted organizations
+ * Finds the id of the organization whose definitions have this slug in their names; null if not found. Deleted organizations
  * are included.
  */
 export async function findDefinitionOwnerId(sql: Sql, slug: string): Promise<string | null> {

@@ -25,7 +25,7 @@ export interface ProjectRow {
 /** The number of days for which a deleted project can be restored. */
 export const PROJECT_RESTORE_DAYS = 30;
 
-/** Finds a project by id in any organization; null if there is none. Deleted projects are included. */
+/** Finds a project by id in any organization; null if not found. Deleted projects are included. */
 export async function findProjectById(sql: Sql, id: string): Promise<ProjectRow | null> {
   return firstRow(sql<ProjectRow[]>`
     select ${sql(COLUMNS)}
@@ -48,7 +48,7 @@ export async function listProjectSlugs(sql: Sql, orgId: string): Promise<string[
   return rows.map(({ slug }) => slug);
 }
 
-/** Finds a project of an organization by its name; null if there is none. Deleted projects are included. */
+/** Finds a project of an organization by its name; null if not found. Deleted projects are included. */
 export async function findProjectByName(
   sql: Sql,
   key: { orgId: string; name: string },

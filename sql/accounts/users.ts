@@ -16,7 +16,7 @@ export interface UserRow {
   createdAt: string;
 }
 
-/** Finds an account by its id; null if there is none. */
+/** Finds an account by its id; null if not found. */
 export async function findUser(sql: Sql, id: string): Promise<UserRow | null> {
   return firstRow(sql<UserRow[]>`
     select ${sql(COLUMNS)}
@@ -50,7 +50,7 @@ export async function listUserProfiles(sql: Sql, ids: readonly string[]): Promis
     where id = any (${[...ids]}::uuid[])`;
 }
 
-/** Finds an account by its email, ignoring case; null if there is none. */
+/** Finds an account by its email, ignoring case; null if not found. */
 export async function findUserByEmail(sql: Sql, email: string): Promise<UserRow | null> {
   return firstRow(sql<UserRow[]>`
     select ${sql(COLUMNS)}
@@ -60,7 +60,7 @@ export async function findUserByEmail(sql: Sql, email: string): Promise<UserRow 
 
 export type UserWithPassword = UserRow & { passwordHash: string };
 
-/** Finds an account and its password hash by email, ignoring case; null if there is none. */
+/** Finds an account and its password hash by email, ignoring case; null if not found. */
 export async function findUserForLogin(sql: Sql, email: string): Promise<UserWithPassword | null> {
   return firstRow(sql<UserWithPassword[]>`
     select ${sql(COLUMNS)}, password_hash
@@ -68,7 +68,7 @@ export async function findUserForLogin(sql: Sql, email: string): Promise<UserWit
     where lower(email) = lower(${email})`);
 }
 
-/** Finds an account and its password hash by id; null if there is none. */
+/** Finds an account and its password hash by id; null if not found. */
 export async function findUserWithPassword(sql: Sql, id: string): Promise<UserWithPassword | null> {
   return firstRow(sql<UserWithPassword[]>`
     select ${sql(COLUMNS)}, password_hash
@@ -84,7 +84,7 @@ export async function listUsers(sql: Sql): Promise<UserRow[]> {
     order by created_at desc, id`;
 }
 
-/** Finds an account by its username; null if there is none. */
+/** Finds an account by its username; null if not found. */
 export async function findUserByUsername(sql: Sql, username: string): Promise<UserRow | null> {
   return firstRow(sql<UserRow[]>`
     select ${sql(COLUMNS)}

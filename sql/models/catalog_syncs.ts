@@ -138,7 +138,7 @@ export interface RefusedDoubt {
   firstSeenAt: string;
   lastSeenAt: string;
   timesSeen: number;
-  /** The last decision of an operator; `null` if there is none. A rejection applies to a doubt of any extent. */
+  /** The last decision of an operator; `null` before any decision. A rejection applies to a doubt of any extent. */
   decision: "accepted" | "rejected" | null;
   /** True one hour after the doubt was first found. A sync with a due doubt accepts the document unless the doubt is rejected. */
   isDue: boolean;

@@ -47,7 +47,7 @@ export interface CorrectionLimits {
   now: string;
   /** Start of the model's known price history. */
   knownSince: string;
-  /** Time of the first recorded change of the price after the start of the correction; `null` if there is none. */
+  /** Time of the first recorded change of the price after the start of the correction; `null` if the price did not change. */
   nextChange: string | null;
 }
 

@@ -111,7 +111,7 @@ export async function insertStaged(tx: Sql, rows: StagedRows): Promise<number> {
   return onlyValue(inserted);
 }
 
-/** Returns the id of a staged row that differs from the stored row; `null` if there is none. */
+/** Returns the id of a staged row that differs from the stored row; `null` if all are equal. */
 export async function findDifferentRow(tx: Sql, rows: StagedRows): Promise<string | null> {
   const { dataset } = rows;
   const assigned = assignmentsOf(dataset);

@@ -87,7 +87,7 @@ export class Slots {
     };
   }
 
-  /** Returns the limit that the claim would exceed now; null if there is none. */
+  /** Returns the limit that the claim would exceed now; null if the claim fits. */
   #findShortage({ holder, group, amount = 1 }: Claim): Shortage | null {
     this.#forgetEnded();
     const { max, perHolder, perGroup } = this.limits;

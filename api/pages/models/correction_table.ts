@@ -4,7 +4,7 @@ import { dataTable, numberHeading, renderInstant } from "../parts.ts";
 import { priceLabel, priceOrUnknown } from "./format.ts";
 import type { Compared } from "./model_responses.ts";
 
-/** Renders the corrections of these models, newest first per model; null if there are none. */
+/** Renders the corrections of these models, newest first per model; null if these models have no corrections. */
 export function correctionTable(compared: readonly Compared[]): Html | null {
   const isOfSeveral = compared.length > 1;
   const rows = compared.flatMap(({ model, corrections }) =>

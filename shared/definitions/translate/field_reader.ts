@@ -208,7 +208,7 @@ export class Fields {
   }
 
   /**
-   * Returns the unread values in document order, or `null` if there are none. Marks the values as read. Keeps the maps,
+   * Returns the unread values in document order, or `null` if all are read. Marks the values as read. Keeps the maps,
    * because a later section may read them again.
    */
   takeLeftovers(): DocumentMap | null {

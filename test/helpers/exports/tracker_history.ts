@@ -195,7 +195,7 @@ export class HistoryWriters {
   }
 
   /**
-   * Returns the id of one of the project's rows in a table; null if there are none. Selects it in a separate statement,
+   * Returns the id of one of the project's rows in a table; null if the table has none. Selects it in a separate statement,
    * so that Citus can plan the writes.
    */
   async #nth(tx: Sql, table: string, pick: number): Promise<string | null> {

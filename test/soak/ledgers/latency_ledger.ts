@@ -86,7 +86,7 @@ export class LatencyLedger {
   }
 }
 
-/** Returns the percentile `rank` of the values; NaN if there are none. */
+/** Returns the percentile `rank` of the values; NaN without values. */
 function percentile(values: readonly number[], rank: number): number {
   const sorted = [...values].sort((a, b) => a - b);
   return sorted[Math.ceil((sorted.length * rank) / 100) - 1] ?? Number.NaN;

@@ -37,7 +37,7 @@ function confirm(api: TestApp, token: string | null | undefined): Promise<Respon
   return api.request(`${PATH}/confirm`, { method: "POST", body: { token } });
 }
 
-/** Sends the queued mails. Returns the newest token mailed to the address; null if there is none. */
+/** Sends the queued mails. Returns the newest token mailed to the address; null if no mail has a token. */
 async function tokenOf({ api, runner }: Place, email: string): Promise<string | null> {
   await runner.accountMails();
   const [row] = await api.db.sql<{ id: string }[]>`
